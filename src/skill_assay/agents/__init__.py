@@ -1,0 +1,1 @@
+"""Adapters for coding agents, and how their processes are started and ended."""

@@ -1,0 +1,1 @@
+"""The numbers: aggregation, inference over trials, iteration against iteration, gates."""

@@ -1,0 +1,1 @@
+"""What decides an expectation."""

@@ -1,0 +1,1 @@
+"""Analyst, skill improver, drafting."""

@@ -1,0 +1,1 @@
+"""The LanguageModel seam: through an agent CLI or an API."""

@@ -1,0 +1,22 @@
+"""What a launch costs: spent, reserved, capped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Spend"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """An amount in each of the three currencies of a budget."""
+
+    usd: float = 0.0
+    tokens: int = 0
+    launches: int = 0
+
+    def __add__(self, other: Spend) -> Spend:
+        return Spend(self.usd + other.usd, self.tokens + other.tokens, self.launches + other.launches)
+
+    def __sub__(self, other: Spend) -> Spend:
+        return Spend(self.usd - other.usd, self.tokens - other.tokens, self.launches - other.launches)

@@ -1,0 +1,1 @@
+"""The scripted model server, the wire protocols it speaks, and the canary's scripts."""

@@ -1,0 +1,1 @@
+"""Plan, sandbox, trial, engine: from a plan to recorded trials."""

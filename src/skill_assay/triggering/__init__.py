@@ -1,0 +1,1 @@
+"""Trigger evaluation, splits, the description optimiser."""
