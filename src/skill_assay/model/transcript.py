@@ -58,6 +58,8 @@ class Usage:
     cost_usd: float | None = None
     turns: int | None = None
     api_seconds: float | None = None
+    seconds: float | None = None
+    """A simulated agent's scripted duration, which stands for its wall time; `None` for every real agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class Started:
     skills: tuple[str, ...] = ()
     mcp_servers: tuple[str, ...] = ()
     permission_mode: str | None = None
+    skill_signs: bool | None = None
+    """Whether this attempt's events show a skill's use; `None`: as the agent's capabilities say."""
 
 
 @dataclass(frozen=True, slots=True)

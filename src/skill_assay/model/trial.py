@@ -145,7 +145,9 @@ class Attempt:
 
     @property
     def seconds(self) -> float:
-        """The meter: wall time without the waits for rate limits."""
+        """The meter: wall time without the waits for rate limits; a simulated agent's is its scripted duration."""
+        if self.usage.seconds is not None:
+            return self.usage.seconds
         return max(0.0, self.wall_seconds - self.waited_seconds)
 
 
