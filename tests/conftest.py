@@ -12,6 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
+pytest_plugins = ["tests.plugins.skips", "pytester"]
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
