@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Any, Literal
 
 from skill_assay.model.findings import Finding
 
-__all__ = ["Check", "Environment", "Eval", "EvalSet", "Expectation", "Requirement", "slug"]
+__all__ = ["Check", "Environment", "Eval", "EvalSet", "Expectation", "Requirement", "eval_folder", "slug"]
 
 Requirement = Literal["required", "info"]
 """`info` expectations are reported and never enter the pass rate."""
@@ -20,6 +21,17 @@ def slug(text: str, limit: int = 48) -> str:
     """A portable folder name for any text; empty text gives `x`."""
     cleaned = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
     return cleaned[:limit].strip("-") or "x"
+
+
+def eval_folder(eval_id: str) -> str:
+    """An eval's folder in an iteration: `eval-<id>` for a number, else `eval-<slug>`.
+
+    An id that a slug keeps too little of (another script, very long) is told apart by a few digits of its hash.
+    """
+    if re.fullmatch(r"[0-9]{1,9}", eval_id):
+        return f"eval-{eval_id}"
+    mark = "" if eval_id.isascii() and len(eval_id) <= 48 else "-" + hashlib.sha256(eval_id.encode()).hexdigest()[:6]
+    return f"eval-{slug(eval_id, 40 if mark else 48)}{mark}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +104,8 @@ class Eval:
 
     @property
     def folder(self) -> str:
-        """The name of its folder in an iteration: `eval-<id>` for a number, else `eval-<slug>`."""
-        return f"eval-{self.id if re.fullmatch(r'[0-9]{1,9}', self.id) else slug(self.id)}"
+        """The name of its folder in an iteration."""
+        return eval_folder(self.id)
 
 
 @dataclass(frozen=True, slots=True)
