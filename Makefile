@@ -45,15 +45,15 @@ clean: ## Remove all that was made here.
 $(VENV)/.pip: constraints.txt
 	@$(PYTHON) tools/check_python.py
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt pip
+	$(BIN)/python -m pip install -qq -c constraints.txt pip
 	@touch $@
 
 $(RUNTIME): $(VENV)/.pip pyproject.toml
-	$(BIN)/python -m pip install --quiet $(PINS) -e .
+	$(BIN)/python -m pip install -qq $(PINS) -e .
 	@touch $@
 
 $(DEV): $(VENV)/.pip pyproject.toml
-	$(BIN)/python -m pip install --quiet $(PINS) -e . --group dev
+	$(BIN)/python -m pip install -qq $(PINS) -e . --group dev
 	@touch $(RUNTIME) $@
 
 $(CLIENTS): tests/clients/package-lock.json
