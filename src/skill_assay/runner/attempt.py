@@ -1,0 +1,137 @@
+"""One launch of the agent, from its start to what it says last."""
+
+from __future__ import annotations
+
+import dataclasses
+import socket
+import time
+from datetime import UTC, datetime
+
+from skill_assay.agents.process import Exit, Identity, run
+from skill_assay.errors import Failure, FailureKind
+from skill_assay.model.protocols import Parser, StopWhen
+from skill_assay.model.transcript import Finished, Retrying
+from skill_assay.model.trial import Attempt, TrialSpec
+from skill_assay.runner.admission import LaunchPermit
+from skill_assay.runner.prepare import Room
+from skill_assay.runner.rig import Rig
+from skill_assay.runner.watch import Watch
+from skill_assay.workspace.writing import LineSink
+
+__all__ = ["launch"]
+
+
+async def launch(
+    spec: TrialSpec, number: int, room: Room, rig: Rig, permit: LaunchPermit, stop_when: StopWhen | None
+) -> Attempt:
+    """Start the agent, follow its output as it comes, and sum up how it ended.
+
+    Cancellation ends the agent and leaves the attempt recorded as interrupted in the journal.
+    """
+    agent = rig.arms[spec.arm.name].agent
+    request = dataclasses.replace(room.request, key={**room.request.key, "attempt": number})
+    parser = agent.parser(request)
+    launched_at = _now()
+    rig.ledger.note("attempt_started", trial=str(spec.id), attempt=number)
+    reader = _Reader(parser, permit, stop_when, spec.limits.tokens)
+    with rig.iteration.run_folder(spec.id).attempt_sink(number) as sink:
+        reader.sink = sink
+        end = await run(
+            rig.sandbox.wrap(agent.launch(request), room.place),
+            on_line=reader.line,
+            on_start=lambda identity: _note_start(rig, spec, number, identity),
+            time_limit=spec.limits.seconds,
+        )
+    return _sum_up(number, launched_at, end, reader)
+
+
+class _Reader:
+    """Follows one attempt's lines: to disk, into events, to whoever watches."""
+
+    def __init__(self, parser: Parser, permit: LaunchPermit, stop_when: StopWhen | None, token_cap: int | None) -> None:
+        self.parser = parser
+        self.watch = Watch()
+        self.sink: LineSink | None = None
+        self.capped = False
+        self._permit = permit
+        self._stop_when = stop_when
+        self._token_cap = token_cap
+        self._began = time.monotonic()
+
+    def line(self, line: bytes) -> str | None:
+        """One line of output; a text ends the attempt."""
+        if self.sink is not None:
+            self.sink.line(line, time.monotonic() - self._began)
+        for event in self.parser.feed(line):
+            self.watch.see(event)
+            if isinstance(event, Retrying):
+                self._permit.slow_down(event.failure)
+            decided = self._stop_when(event) if self._stop_when else None
+            if decided is not None:
+                return decided
+        return self._over_cap()
+
+    def _over_cap(self) -> str | None:
+        used = getattr(self.parser, "tokens_so_far", None)
+        if self._token_cap is None or used is None or used <= self._token_cap:
+            return None
+        self.capped = True
+        return "token cap"
+
+
+def _note_start(rig: Rig, spec: TrialSpec, number: int, identity: Identity) -> None:
+    rig.ledger.note(
+        "attempt_running",
+        trial=str(spec.id),
+        attempt=number,
+        pid=identity.pid,
+        pid_started=identity.started,
+        pgid=identity.pgid,
+        host=socket.gethostname(),
+    )
+
+
+def _sum_up(number: int, launched_at: str, end: Exit, reader: _Reader) -> Attempt:
+    watch = reader.watch
+    finished = reader.parser.end(end.exit_code, end.stderr_tail)
+    failure = _failure(end, finished, reader)
+    return Attempt(
+        number=number,
+        failure=failure,
+        answer=finished.answer if finished.answer is not None or failure else watch.last_text,
+        usage=finished.usage,
+        started=watch.started,
+        skill_uses=tuple(watch.uses),
+        models=finished.models,
+        launched_at=launched_at,
+        ended_at=_now(),
+        wall_seconds=round(end.wall_seconds, 4),
+        waited_seconds=round(watch.waited, 4),
+        first_event_seconds=end.first_line_seconds,
+        exit_code=end.exit_code,
+        ended_early=None if reader.capped else end.ended_early,
+        unknown_events=watch.unknown,
+        stderr_tail=end.stderr_tail[-2000:],
+        structured=finished.structured,
+        tools_called=dict(watch.tools),
+        tool_errors=watch.tool_errors,
+        pid=end.identity.pid if end.identity else None,
+        pid_started=end.identity.started if end.identity else None,
+        pgid=end.identity.pgid if end.identity else None,
+    )
+
+
+def _failure(end: Exit, finished: Finished, reader: _Reader) -> Failure | None:
+    if end.launch_error is not None:
+        return Failure(FailureKind.CRASHED, f"could not be started: {end.launch_error}")
+    if reader.capped:
+        return Failure(FailureKind.TRIAL_CAP, "ended at the cap of tokens for one trial")
+    if end.ended_early is not None:
+        return None
+    if end.timed_out and (finished.failure is not None or finished.answer is None):
+        return Failure(FailureKind.TIME_LIMIT, "ended at its time limit")
+    return finished.failure
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,182 @@
+"""Runs an opened session: lock, journal, rig, engine; and afterwards says how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from skill_assay.errors import Failure, FailureKind
+from skill_assay.graders.checks import CheckGrader
+from skill_assay.graders.program import ProgramGrader
+from skill_assay.graders.script import ScriptGrader
+from skill_assay.model.protocols import Grader, Sandbox
+from skill_assay.model.trial import Attempt, State, TrialId, TrialSpec
+from skill_assay.runner.admission import AdaptiveAdmission, memory_workers
+from skill_assay.runner.code import SandboxedCode
+from skill_assay.runner.earlier import Earlier
+from skill_assay.runner.engine import Engine, Stopped
+from skill_assay.runner.grading import Grading
+from skill_assay.runner.ledger import BudgetLedger
+from skill_assay.runner.prices import PriceBook
+from skill_assay.runner.progress import Display
+from skill_assay.runner.reap import reap
+from skill_assay.runner.rig import Rig
+from skill_assay.runner.sandbox import NoSandbox, PrefixSandbox
+from skill_assay.runner.scheduler import FixedPlan
+from skill_assay.runner.session import Session
+from skill_assay.runner.settings import RunSettings
+from skill_assay.workspace.journal import Journal, JournalState, Lock, replay
+from skill_assay.workspace.store import Iteration
+
+__all__ = ["Result", "execute", "make_graders", "make_sandbox", "price_book"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a run ended."""
+
+    iteration: Iteration
+    stopped: Stopped
+    launched: int
+    usd: float
+    tokens: int
+
+
+async def execute(session: Session, display: Display, base_url: str | None = None) -> Result:
+    """Run what is missing of the session's plan.
+
+    Args:
+        session: from `open_session`.
+        display: shows it.
+        base_url: a model server of our own instead of the real API.
+    """
+    iteration = session.iteration or session.workspace.next_iteration()
+    with Lock(iteration.lock_path()), _journal(iteration) as (journal, state):
+        _reap(state, journal)
+        plan = replace(session.plan, iteration=iteration.number)
+        iteration.write_plan(plan)
+        if not iteration.snapshot_path.exists():
+            iteration.write_snapshot(session.inputs.skill.root, session.inputs.skill.files)
+        rig = _rig(session, iteration, journal, state, base_url)
+        specs = _to_run(session, iteration, state)
+        earlier = {spec.id: _earlier(iteration, spec.id, state) for spec in specs}
+        engine = Engine(rig, FixedPlan(specs), display, total=len(specs), earlier=earlier)
+        journal.write("run_began", trials=len(specs), mode=session.mode)
+        stopped = await engine.run()
+        journal.write("run_ended", ending=stopped.ending, reason=stopped.reason)
+        spent = rig.ledger.spent
+        return Result(iteration, stopped, spent.launches - state.spent.launches, spent.usd, spent.tokens)
+
+
+@contextlib.contextmanager
+def _journal(iteration: Iteration) -> Iterator[tuple[Journal, JournalState]]:
+    state = replay(iteration.journal_path())
+    journal = Journal(iteration.journal_path(), iteration.writer)
+    try:
+        yield journal, state
+    finally:
+        journal.close()
+
+
+def _reap(state: JournalState, journal: Journal) -> None:
+    for process in state.running:
+        if reap(process.pid, process.started, process.pgid):
+            journal.write("reaped", pid=process.pid, trial=process.trial)
+
+
+def _rig(session: Session, iteration: Iteration, journal: Journal, state: JournalState, base_url: str | None) -> Rig:
+    settings = session.settings
+    sandbox = make_sandbox(settings)
+    ledger = BudgetLedger(settings.budget, journal.write, state.spent + state.unsettled)
+    prices = price_book(session)
+    _learn(prices, iteration)
+    workers = memory_workers(settings.workers) if session.agent.capabilities.network else settings.workers
+    skill = session.inputs.skill
+    return Rig(
+        iteration=iteration,
+        arms=session.kits,
+        sandbox=sandbox,
+        admission=AdaptiveAdmission(workers, ledger, prices),
+        ledger=ledger,
+        prices=prices,
+        grading=Grading(
+            make_graders(settings),
+            SandboxedCode(sandbox, session.environment),
+            ledger,
+            skill.name,
+            session.inputs.evals_root,
+        ),
+        settings=settings,
+        skill_names=frozenset({skill.name, skill.folder}),
+        base_url=base_url,
+        environment=session.environment,
+        versions=dict(session.plan.versions),
+    )
+
+
+def price_book(session: Session) -> PriceBook:
+    """Prices for a session's agent: free where nothing is billed."""
+    return PriceBook(free=not session.agent.capabilities.network)
+
+
+def _learn(prices: PriceBook, iteration: Iteration) -> None:
+    from skill_assay.model.money import Spend
+
+    for trial in iteration.trials():
+        for attempt in trial.attempts:
+            usage = attempt.usage
+            if attempt.failure is None and (usage.cost_usd is not None or usage.tokens is not None):
+                spend = Spend(usage.cost_usd or 0.0, usage.tokens.total if usage.tokens else 0, 1)
+                prices.learn(trial.id.arm, spend, attempt.seconds)
+
+
+def make_sandbox(settings: RunSettings) -> Sandbox:
+    """The wall asked for by `--sandbox`."""
+    if settings.sandbox == "none":
+        return NoSandbox()
+    if settings.sandbox == "bwrap":
+        from skill_assay.runner.bwrap import BwrapSandbox
+
+        return BwrapSandbox()
+    return PrefixSandbox(settings.sandbox)
+
+
+def make_graders(settings: RunSettings) -> list[Grader]:
+    """The graders in their order: machine checks, the project's own script, a grader program."""
+    graders: list[Grader] = [CheckGrader(), ScriptGrader()]
+    if settings.grader:
+        graders.append(ProgramGrader(settings.grader))
+    return graders
+
+
+def _to_run(session: Session, iteration: Iteration, state: JournalState) -> list[TrialSpec]:
+    """Trials without a record; and, when the session before ended by itself, those that were excluded.
+
+    After a session that was killed the excluded ones stay, so that going on ends as the undisturbed run would have.
+    """
+    again = session.mode == "resume" and not state.cut_off
+    return [spec for spec in session.specs if _open(iteration, spec.id, again)]
+
+
+def _open(iteration: Iteration, trial: TrialId, again: bool) -> bool:
+    if not iteration.is_done(trial):
+        return True
+    return again and iteration.load_trial(trial).state is not State.COMPLETED
+
+
+def _earlier(iteration: Iteration, trial: TrialId, state: JournalState) -> Earlier:
+    if iteration.is_done(trial):
+        attempts = iteration.load_trial(trial).attempts
+        return Earlier(attempts, settled=len(attempts))
+    collected = iteration.run_folder(trial).load_collected()
+    if collected is not None:
+        return Earlier(collected.attempts, collected=collected)
+    return Earlier(tuple(_from_journal(state.ended.get(str(trial), {}))))
+
+
+def _from_journal(ended: Mapping[int, Mapping[str, object]]) -> Iterator[Attempt]:
+    for number in sorted(ended):
+        kind = ended[number].get("failure")
+        if isinstance(kind, str) and kind in set(FailureKind):
+            yield Attempt(number, Failure(FailureKind(kind), str(ended[number].get("message") or "")))

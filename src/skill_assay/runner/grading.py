@@ -1,0 +1,69 @@
+"""Grading of stored trials: in a run, and again later without an agent."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from skill_assay.graders.chain import grade_all
+from skill_assay.model.agent import Request
+from skill_assay.model.evals import Eval
+from skill_assay.model.place import Place
+from skill_assay.model.protocols import Agent, CodeRunner, Grader, Ledger
+from skill_assay.model.transcript import Event, Usage
+from skill_assay.model.trial import Trial
+from skill_assay.model.work import Work
+from skill_assay.workspace.store import RunFolder
+
+__all__ = ["Grading", "grade", "stored_events"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Grading:
+    """What grading needs; no agent is launched by any of it."""
+
+    graders: Sequence[Grader]
+    code: CodeRunner
+    ledger: Ledger
+    skill_name: str | None
+    evals_root: Path | None
+
+
+async def grade(eval_: Eval, trial: Trial, run: RunFolder, agent: Agent, grading: Grading) -> Trial:
+    """The trial with its grades, decided on what is stored in its run folder."""
+    work = _work(eval_, trial, run, agent, grading)
+    return dataclasses.replace(trial, grades=await grade_all(eval_, work, grading.graders, grading.ledger))
+
+
+def stored_events(agent: Agent, run: RunFolder, attempt: int) -> list[Event]:
+    """An attempt's events, read from its stored output by the adapter's own parser."""
+    nowhere = Path()
+    request = Request(
+        prompt="",
+        place=Place(nowhere, nowhere, nowhere, nowhere, nowhere),
+        work="",
+        home="",
+        tmp="",
+    )
+    parser = agent.parser(request)
+    return [event for line in run.attempt_lines(attempt) for event in parser.feed(line)]
+
+
+def _work(eval_: Eval, trial: Trial, run: RunFolder, agent: Agent, grading: Grading) -> Work:
+    last = trial.last
+    return Work(
+        id=trial.id,
+        eval=eval_,
+        run_folder=run.path,
+        outputs=run.outputs,
+        files=trial.outputs,
+        answer=(last.answer or "") if last else "",
+        events=stored_events(agent, run, last.number) if last else (),
+        usage=last.usage if last else Usage(),
+        seconds=last.seconds if last else None,
+        skill_name=grading.skill_name,
+        skill_used=trial.skill_used,
+        evals_root=grading.evals_root,
+        code=grading.code,
+    )

@@ -1,0 +1,74 @@
+"""What a launch is expected to cost, and what it may cost at worst.
+
+Learned from settled attempts of the same purpose (an arm, a judge); before there are any, a stated prior.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from skill_assay.model.money import Spend
+
+__all__ = ["FREE", "PRIOR_MEAN", "PRIOR_SECONDS", "PRIOR_WORST", "PriceBook"]
+
+PRIOR_MEAN = Spend(usd=0.065, tokens=27_000, launches=1)
+"""A trial of a coding agent on a small task with a mid-priced model: a guess, said to be one."""
+PRIOR_WORST = Spend(usd=0.65, tokens=270_000, launches=1)
+"""Set aside before anything is known: ten times the guess."""
+PRIOR_SECONDS = 40.0
+FREE = Spend(launches=1)
+_ENOUGH = 3
+_MARGIN = 1.5
+
+
+@dataclass(slots=True)
+class _History:
+    count: int = 0
+    usd_sum: float = 0.0
+    usd_max: float = 0.0
+    tokens_sum: int = 0
+    tokens_max: int = 0
+    seconds_sum: float = 0.0
+
+
+@dataclass(slots=True)
+class PriceBook:
+    """Prices by purpose."""
+
+    free: bool = False
+    """Agents that cost nothing (simulated, or a program of one's own that reports no price)."""
+    _known: dict[str, _History] = field(default_factory=dict)
+
+    def learn(self, purpose: str, spend: Spend, seconds: float | None) -> None:
+        """Add a settled attempt."""
+        seen = self._known.setdefault(purpose, _History())
+        seen.count += 1
+        seen.usd_sum += spend.usd
+        seen.usd_max = max(seen.usd_max, spend.usd)
+        seen.tokens_sum += spend.tokens
+        seen.tokens_max = max(seen.tokens_max, spend.tokens)
+        seen.seconds_sum += seconds or 0.0
+
+    def measured(self, purpose: str) -> bool:
+        """Whether enough attempts were seen to go by them."""
+        seen = self._known.get(purpose)
+        return seen is not None and seen.count >= _ENOUGH
+
+    def mean(self, purpose: str) -> Spend:
+        """The expected cost of one launch."""
+        seen = self._known.get(purpose)
+        if seen is None or seen.count == 0:
+            return FREE if self.free else PRIOR_MEAN
+        return Spend(seen.usd_sum / seen.count, seen.tokens_sum // seen.count, 1)
+
+    def seconds(self, purpose: str) -> float:
+        """The expected wall time of one launch."""
+        seen = self._known.get(purpose)
+        return seen.seconds_sum / seen.count if seen and seen.count else PRIOR_SECONDS
+
+    def worst(self, purpose: str) -> Spend:
+        """What to set aside: half again above the dearest seen, once enough were seen; else the prior."""
+        seen = self._known.get(purpose)
+        if seen is None or seen.count < _ENOUGH:
+            return FREE if self.free else PRIOR_WORST
+        return Spend(seen.usd_max * _MARGIN, int(seen.tokens_max * _MARGIN), 1)

@@ -1,0 +1,232 @@
+"""A run from its inputs to recorded trials: everything is resolved and checked here, then the engine goes to work."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from skill_assay.agents.registry import create_agent
+from skill_assay.errors import InputError
+from skill_assay.model.agent import Detected
+from skill_assay.model.plan import Plan
+from skill_assay.model.protocols import Agent
+from skill_assay.model.trial import TrialId, TrialSpec
+from skill_assay.runner.arms import ArmSource, build_arms
+from skill_assay.runner.inputs import Inputs
+from skill_assay.runner.plan import differences, interleave, make_plan, make_specs
+from skill_assay.runner.rig import ArmKit
+from skill_assay.runner.settings import RunSettings
+from skill_assay.workspace.store import Iteration, Workspace
+
+__all__ = ["Mode", "Session", "open_session"]
+
+Mode = Literal["new", "resume", "add"]
+"""Begin an iteration, go on with the newest one, or add trials or evals to it."""
+
+
+@dataclass(slots=True)
+class Session:
+    """A resolved run, before anything is launched or written."""
+
+    inputs: Inputs
+    settings: RunSettings
+    workspace: Workspace
+    agent: Agent
+    detected: Detected | None
+    plan: Plan
+    specs: tuple[TrialSpec, ...]
+    """The trials still to be run, in order."""
+    kits: Mapping[str, ArmKit]
+    mode: Mode
+    iteration: Iteration | None
+    """`None` until a new one is made."""
+    environment: Mapping[str, str]
+    notes: list[str] = field(default_factory=list)
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    def close(self) -> None:
+        """Remove the private copies."""
+        self._stack.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def open_session(
+    inputs: Inputs,
+    settings: RunSettings,
+    workspace: Workspace,
+    mode: Mode = "new",
+    *,
+    again: bool = False,
+    fresh: bool = False,
+    environment: Mapping[str, str] | None = None,
+) -> Session:
+    """Resolve a run. Writes nothing in the workspace and launches nothing.
+
+    Args:
+        inputs: the skill, its evals and fixtures.
+        settings: the options.
+        workspace: where iterations lie.
+        mode: begin, go on, or add.
+        again: compare the skill with itself (A/A).
+        fresh: begin a new iteration although the newest one is unfinished.
+        environment: the user's environment.
+
+    Raises:
+        InputError: something is missing, changed or contradictory; the message says what to do.
+    """
+    env = os.environ if environment is None else environment
+    stack = ExitStack()
+    try:
+        private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-arms-")))
+        agent = _agent(settings, inputs)
+        detected = _detected(agent, env)
+        sources = build_arms(inputs.skill, settings, workspace, private, again=again)
+        kits = {source.arm.name: _kit(source, agent, detected, env) for source in sources}
+        facts = {source.arm.name: _facts(source, agent, detected, kits[source.arm.name]) for source in sources}
+        last = _last(workspace)
+        number = (last.number if last else 0) + (1 if mode == "new" else 0)
+        plan = make_plan(inputs, sources, settings, facts, number, _graders_digest(inputs, settings))
+        if mode == "new":
+            _point_out_unfinished(last, plan, fresh)
+        else:
+            plan = _continued(last, plan, mode)
+        arms = {source.arm.name: source.arm for source in sources}
+        iteration = last if mode != "new" else None
+        specs = make_specs(plan, inputs, settings, arms)
+        if not specs:
+            raise InputError("The plan has no trial: nothing would be run")
+        return Session(inputs, settings, workspace, agent, detected, plan, specs, kits, mode, iteration, env, [], stack)
+    except BaseException:
+        stack.close()
+        raise
+
+
+def _agent(settings: RunSettings, inputs: Inputs) -> Agent:
+    agent = create_agent(settings.agent)
+    bind = getattr(agent, "bind", None)
+    if bind is not None:
+        bind(inputs.skill.root, inputs.evals)
+    if settings.invoke == "slash" and not agent.capabilities.slash:
+        raise InputError(f"{agent.name} has no slash commands for skills", hint="Use --invoke told or auto.")
+    if any(one.turns for one in inputs.chosen) and not agent.capabilities.turns:
+        named = ", ".join(one.id for one in inputs.chosen if one.turns)
+        raise InputError(f"{agent.name} can't be given earlier user messages, which {named} asks for")
+    return agent
+
+
+def _detected(agent: Agent, env: Mapping[str, str]) -> Detected | None:
+    detected = agent.detect(env)
+    if detected is None:
+        raise InputError(
+            f"{agent.name} was not found on this machine",
+            hint="Install it, or name another with --agent; assay run --agent simulated needs none.",
+        )
+    return detected
+
+
+def _kit(source: ArmSource, agent: Agent, detected: Detected | None, env: Mapping[str, str]) -> ArmKit:
+    return ArmKit(
+        agent=agent,
+        sign_in=agent.sign_in(env),
+        skill_source=source.copy,
+        skill_files=source.files,
+        folder=source.folder,
+        version=detected.version if detected else "",
+    )
+
+
+def _facts(source: ArmSource, agent: Agent, detected: Detected | None, kit: ArmKit) -> dict[str, Any]:
+    return {
+        "agent": source.arm.agent,
+        "agent_version": detected.version if detected else None,
+        "model": source.arm.model,
+        "invoke": source.arm.invoke if source.arm.skill else None,
+        "signed_in": f"{kit.sign_in.how} ({kit.sign_in.source})",
+        "simulated": agent.capabilities.simulated,
+    }
+
+
+def _last(workspace: Workspace) -> Iteration | None:
+    iterations = [iteration for iteration in workspace.iterations() if iteration.has_plan]
+    return iterations[-1] if iterations else None
+
+
+def missing(iteration: Iteration, plan: Plan) -> list[TrialId]:
+    """The plan's trials that have no record yet."""
+    return [trial for trial in plan.order if not iteration.is_done(trial)]
+
+
+def _point_out_unfinished(last: Iteration | None, plan: Plan, fresh: bool) -> None:
+    if last is None or fresh:
+        return
+    recorded = last.read_plan()
+    left = missing(last, recorded)
+    if left and not differences(recorded, plan):
+        done = len(recorded.order) - len(left)
+        raise InputError(
+            f"{last.path.name} of this skill is unfinished: {done} of {len(recorded.order)} trials are recorded",
+            hint="Go on with --resume, or begin another with --new.",
+        )
+
+
+def _continued(last: Iteration | None, plan: Plan, mode: Mode) -> Plan:
+    if last is None:
+        raise InputError("There is no iteration to go on with", hint="Leave --resume and --add out to begin one.")
+    recorded = last.read_plan()
+    changed = differences(recorded, plan)
+    if changed:
+        raise InputError(
+            f"{last.path.name} can't be continued, its trials would not belong together: {'; '.join(changed)}",
+            hint="Undo the change, or begin a new iteration with --new.",
+        )
+    if mode == "resume":
+        return recorded
+    return _extended(recorded, plan)
+
+
+def _extended(recorded: Plan, plan: Plan) -> Plan:
+    """The recorded plan with the evals and repeats that are new, its own order kept."""
+    eval_ids = tuple(dict.fromkeys([*recorded.eval_ids, *plan.eval_ids]))
+    trials = max(recorded.trials, plan.trials)
+    known = set(recorded.order)
+    everything = interleave(eval_ids, [arm.name for arm in recorded.arms], trials, recorded.seed)
+    added = tuple(trial for trial in everything if trial not in known)
+    if not added:
+        raise InputError("There is nothing to add: the iteration already has these evals and as many trials")
+    return replace(
+        recorded,
+        eval_ids=eval_ids,
+        trials=trials,
+        order=(*recorded.order, *added),
+        digests={**plan.digests, **recorded.digests},
+    )
+
+
+def _graders_digest(inputs: Inputs, settings: RunSettings) -> str:
+    digest = hashlib.sha256((settings.grader or "").encode())
+    script = inputs.evals_root / "checks.py"
+    digest.update(script.read_bytes() if script.is_file() else b"")
+    for path in _files_of_checks(inputs):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _files_of_checks(inputs: Inputs) -> Sequence[Path]:
+    names: set[str] = set()
+    for one in inputs.evals.evals:
+        for expectation in one.expectations:
+            for check in expectation.checks:
+                named = (check.arguments.get("reference_file"), check.arguments.get("schema"))
+                names |= {value for value in named if isinstance(value, str)}
+    return [path for path in (inputs.evals_root / name for name in sorted(names)) if path.is_file()]
