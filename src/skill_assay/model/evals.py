@@ -119,6 +119,8 @@ class EvalSet:
     """SHA-256 of the file as read."""
     findings: tuple[Finding, ...] = ()
     """What was repaired or noticed while reading; errors are raised instead."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Unknown keys beside the list of evals, kept."""
 
     @property
     def root(self) -> Path:

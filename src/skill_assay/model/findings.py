@@ -33,3 +33,6 @@ class Finding:
     file: str = ""
     json_path: str = ""
     line: int | None = None
+    found: str = ""
+    """What stood there, shortened."""
+    expected: str = ""
