@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from skill_assay.agents.environment import agent_environment
 from skill_assay.agents.event_lines import ProgramParser
 from skill_assay.errors import InputError
 from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
@@ -87,7 +86,7 @@ class CommandAgent:
         told = self._uses("prompt") or self._uses("prompt_file")
         return Launch(
             argv=[_fill(part, values) for part in (self._program, *self._argv[1:])],
-            env=agent_environment(request),
+            env={**request.env, "HOME": request.home, "TMPDIR": request.tmp},
             cwd=Path(request.work),
             stdin=None if told else request.prompt.encode(),
         )
