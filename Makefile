@@ -10,7 +10,7 @@ CLIENTS := tests/clients/node_modules/.installed
 PINS := -c constraints.txt --build-constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 
-.PHONY: help demo test fast check bench constraints clean
+.PHONY: help demo test fast check bench docs constraints clean
 
 help: ## Say what there is to make.
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -33,6 +33,9 @@ check: $(DEV) ## Lint, format, types, layers.
 
 bench: $(DEV) ## Measure our own speed and print medians.
 	$(BIN)/python benches/run.py
+
+docs: $(DEV) ## Write the pages that are read off the code (commands, exit codes, the failure table).
+	$(BIN)/python tools/make_reference.py
 
 constraints: $(DEV) ## Write constraints.txt from what is installed, after a deliberate upgrade.
 	$(BIN)/python tools/make_constraints.py

@@ -1,0 +1,127 @@
+"""Write the parts of the docs that are read off the code: commands, exit codes, the failure table.
+
+    python tools/make_reference.py            write them
+    python tools/make_reference.py --check    only say which are out of date
+
+A test holds the files to what this writes, so a help text cannot change unseen.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import click
+
+from skill_assay import errors
+from skill_assay.cli.main import COMMANDS, assay
+
+DOCS = Path(__file__).parent.parent / "docs"
+NOTE = "<!-- Written by tools/make_reference.py (make docs). -->\n\n"
+RETRIES = {
+    errors.Retry.NEVER: "no",
+    errors.Retry.ONCE: "once",
+    errors.Retry.BACKOFF: "with growing waits, bounded",
+    errors.Retry.ON_REQUEST: "only with `--retry-timeouts N`",
+}
+MEANINGS: Mapping[errors.FailureKind, str] = {
+    errors.FailureKind.AGENT_LIMIT: "the agent gave up, refused, or reached its own turn or output limit",
+    errors.FailureKind.TRIAL_CAP: "our cap of money or tokens for one trial",
+    errors.FailureKind.TIME_LIMIT: "the time limit (`--timeout`)",
+    errors.FailureKind.RATE_LIMITED: "the API asked to slow down (429)",
+    errors.FailureKind.OVERLOADED: "the API is overloaded (529)",
+    errors.FailureKind.SERVER_ERROR: "the API failed (500, 502, 503)",
+    errors.FailureKind.CONNECTION: "the connection was lost",
+    errors.FailureKind.BAD_REQUEST: "the API refused the request (400), a prompt too long among them",
+    errors.FailureKind.NOT_SIGNED_IN: "not signed in, or no leave (401, 403)",
+    errors.FailureKind.UNKNOWN_MODEL: "no such model (404)",
+    errors.FailureKind.NO_CREDIT: "no credit left (402, billing)",
+    errors.FailureKind.CRASHED: "the agent crashed, was killed, or ended without an answer",
+    errors.FailureKind.UNREADABLE: "the agent's output could not be understood",
+    errors.FailureKind.SETUP: "the eval's own `setup` command failed",
+    errors.FailureKind.UNKNOWN: "anything else",
+    errors.FailureKind.BUDGET: "the budget is reached",
+    errors.FailureKind.INTERRUPTED: "you pressed Ctrl-C",
+    errors.FailureKind.GRADER: "a grader or judge failed",
+}
+
+
+def yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def failures() -> str:
+    """The failure table, row by row from `errors.POLICIES`."""
+    lines = [
+        "| what happened | recorded as | retried | graded | counts in rates | stops the run |",
+        "|---|---|---|---|---|---|",
+        "| an answer | | – | yes | yes | no |",
+    ]
+    for kind, row in errors.POLICIES.items():
+        cells = [MEANINGS[kind], f"`{kind}`", RETRIES[row.retry], *map(yes, (row.graded, row.counts, row.stops_run))]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def exit_codes() -> str:
+    """One row a code, from the exception tree."""
+    rows: dict[int, list[str]] = {0: ["Done, and every gate that was asked for is met"]}
+    for error in exceptions(errors.AssayError):
+        rows.setdefault(error.exit_code, []).append((error.__doc__ or "").split("\n")[0].rstrip("."))
+    lines = ["| code | when |", "|---|---|"]
+    lines += [f"| {code} | {'. '.join(texts)}. |" for code, texts in sorted(rows.items())]
+    return "\n".join(lines) + "\n"
+
+
+def exceptions(base: type[errors.AssayError]) -> Iterator[type[errors.AssayError]]:
+    for child in base.__subclasses__():
+        yield child
+        yield from exceptions(child)
+
+
+def commands() -> str:
+    """The help text of every command, as a terminal of 100 columns shows it."""
+    parts = ["# Commands\n", NOTE, help_text(assay, "assay"), "\n"]
+    with click.Context(assay, info_name="assay") as context:
+        for name in COMMANDS:
+            command = assay.get_command(context, name)
+            assert command is not None
+            parts += [f"## assay {name}\n\n", help_text(command, f"assay {name}"), "\n"]
+    return "".join(parts).rstrip("\n") + "\n"
+
+
+def help_text(command: click.Command, name: str) -> str:
+    with click.Context(command, info_name=name, terminal_width=100, max_content_width=100) as context:
+        return f"```text\n{command.get_help(context).rstrip()}\n```\n"
+
+
+def between(path: Path, write: Callable[[], str]) -> str:
+    """The file's text with what lies between its two marks replaced."""
+    text = path.read_text(encoding="utf-8")
+    begin, end = "<!-- generated -->\n", "<!-- end -->"
+    head, rest = text.split(begin)
+    return f"{head}{begin}{write()}{end}{rest.split(end)[1]}"
+
+
+def pages() -> dict[Path, str]:
+    """Every page that is wholly or partly written here, as it should be."""
+    return {
+        DOCS / "reference" / "commands.md": commands(),
+        DOCS / "reference" / "exit-codes.md": between(DOCS / "reference" / "exit-codes.md", exit_codes),
+        DOCS / "explanation" / "failures.md": between(DOCS / "explanation" / "failures.md", failures),
+    }
+
+
+def main() -> None:
+    stale = [path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    for path in stale:
+        print(path.relative_to(DOCS.parent))
+    if "--check" in sys.argv:
+        sys.exit(bool(stale))
+    for path in stale:
+        path.write_text(pages()[path], encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
