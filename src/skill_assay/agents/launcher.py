@@ -14,10 +14,12 @@ It imports nothing of ours and no third-party package where the kernel has subre
 polled picture of the process tree (psutil) takes their place: it can miss a daemon that lived between two polls.
 
 Control socket, from us: the specification (8 bytes of length, then `marshal`), later `e` (end it). To us, in lines:
-`S pid started child child_started` · `F errno` (could not be launched) · `X status` (CLI ended) · `L count`
+`S pid started child child_started` · `F errno cwd|program` (could not be launched) · `X status` (CLI ended) · `L count`
 (unkillable) · `E text` (the launcher's own mistake).
 """
 
+# Without pathlib it starts in half the time.
+# ruff: noqa: PTH118, PTH120, PTH123, PTH208
 from __future__ import annotations
 
 import marshal
@@ -34,41 +36,43 @@ __all__ = ["SWEEP_SECONDS", "main", "start_time"]
 SWEEP_SECONDS = 10.0
 """How long killed processes may take to go before they are reported as left behind."""
 _POLL_SECONDS = 1.0
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_CHILD_SUBREAPER = 36
+_RESTORED = [signal.SIGPIPE, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGCHLD]
+"""Signals Python or the launcher itself changed, as the program must not find them."""
 
 
 def start_time(pid: int) -> float | None:
     """When a process started, seconds since the epoch; `None` when there is none or the system does not say."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 (pathlib costs the launcher its start)
+        with open(f"/proc/{pid}/stat", "rb") as file:
             ticks = int(file.read().rpartition(b")")[2].split()[19])
-        with open("/proc/stat", "rb") as file:  # noqa: PTH123
+        with open("/proc/stat", "rb") as file:
             boot = next(int(line.split()[1]) for line in file if line.startswith(b"btime"))
     except (OSError, ValueError, IndexError, StopIteration):
         return None
     return boot + ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _prctl(option: int, value: int) -> bool:
-    """Whether this kernel did it."""
+def _become_subreaper() -> bool:
+    """Whether this kernel can."""
     if sys.platform != "linux":
         return False
     import ctypes
 
-    return bool(ctypes.CDLL(None).prctl(option, value, 0, 0, 0) == 0)
+    return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
 
 
 def _children(pid: int) -> list[int]:
     try:
-        with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:  # noqa: PTH123
+        with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:
             return [int(word) for word in file.read().split()]
     except OSError:
-        return [int(name) for name in os.listdir("/proc") if name.isdecimal() and _parent(int(name)) == pid]  # noqa: PTH208
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal() and _parent(int(name)) == pid]
 
 
 def _parent(pid: int) -> int | None:
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+        with open(f"/proc/{pid}/stat", "rb") as file:
             return int(file.read().rpartition(b")")[2].split()[1])
     except (OSError, ValueError, IndexError):
         return None
@@ -156,7 +160,7 @@ class Launcher:
     def __init__(self, control: int, spec: dict[str, Any]) -> None:
         self._control, self._spec = control, spec
         self._wakeups = Wakeups(control)
-        self._tree = None if _prctl(_PR_SET_CHILD_SUBREAPER, 1) and not spec["tree"] else _polled_tree()
+        self._tree = None if _become_subreaper() and not spec["tree"] else _polled_tree(spec["site"])
         self._child = 0
         self._deadline: float | None = None
 
@@ -166,7 +170,6 @@ class Launcher:
             return
         for fd in streams:
             os.close(fd)
-        self._spec["env"] = self._spec["feed"] = None
         status = self._watch()
         left = self._sweep(status)
         if left:
@@ -179,19 +182,17 @@ class Launcher:
             pass  # nobody is there to be told: the sweep matters all the more
 
     def _start(self, streams: list[int]) -> bool:
-        failed, report = os.pipe()
-        me = os.getpid()
-        self._child = os.fork()
-        if self._child == 0:
-            _become(self._spec, streams, me, report)
-        os.close(report)
-        error = os.read(failed, 64)
-        os.close(failed)
-        if error:
-            self._tell(f"F {error.decode()}")
+        what = "cwd"
+        try:
+            if self._spec["cwd"]:
+                os.chdir(self._spec["cwd"])
+            what = "program"
+            self._child = _spawn(self._spec, streams)
+        except OSError as error:
+            self._tell(f"F {error.errno} {what}")
             return False
-        mine, childs = start_time(me), start_time(self._child)
-        self._tell(f"S {me} {mine} {self._child} {childs}")
+        me = os.getpid()
+        self._tell(f"S {me} {start_time(me)} {self._child} {start_time(self._child)}")
         return True
 
     def _watch(self) -> int | None:
@@ -253,31 +254,25 @@ class Launcher:
         return 0
 
 
-def _become(spec: dict[str, Any], streams: list[int], parent: int, report: int) -> None:
-    """Turn this fork into the CLI; never returns."""
-    try:
-        os.setsid()
-        for number in (*range(1, 32), signal.SIGXCPU):
-            if number not in (signal.SIGKILL, signal.SIGSTOP):
-                signal.signal(number, signal.SIG_DFL)
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(127)
-        import resource
+def _spawn(spec: dict[str, Any], streams: list[int]) -> int:
+    """The program in its own session, with a clean slate of signals and no descriptor but its streams and the feed."""
+    argv = _with_feed(spec["argv"], spec["feed"])
+    actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(streams)]
+    error: OSError = FileNotFoundError(2, "not found")
+    for path in _candidates(argv[0], spec["env"].get(b"PATH", os.defpath.encode())):
+        try:
+            return os.posix_spawn(
+                path, argv, spec["env"], file_actions=actions, setsid=True, setsigmask=(), setsigdef=_RESTORED
+            )
+        except FileNotFoundError:
+            continue
+        except (NotADirectoryError, PermissionError) as denied:
+            error = denied
+    raise error
 
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump would hold the credentials
-        argv = _with_feed(spec["argv"], spec["feed"])
-        for number, fd in enumerate(streams):
-            os.dup2(fd, number)
-        if spec["cwd"]:
-            os.chdir(spec["cwd"])
-        os.execvpe(argv[0], argv, spec["env"])
-    except OSError as error:
-        os.write(report, str(error.errno or 1).encode())
-    except BaseException:
-        os.write(report, b"22")
-    finally:
-        os._exit(127)
+
+def _candidates(program: bytes, path: bytes) -> list[bytes]:
+    return [program] if b"/" in program else [os.path.join(part, program) for part in path.split(b":") if part]
 
 
 def _with_feed(argv: list[bytes], feed: bytes | None) -> list[bytes]:
@@ -292,7 +287,8 @@ def _with_feed(argv: list[bytes], feed: bytes | None) -> list[bytes]:
     return [word.replace(b"{feed}", str(fd).encode()) for word in argv]
 
 
-def _polled_tree() -> Any:
+def _polled_tree(site: str) -> Any:
+    sys.path[:0] = [os.path.dirname(__file__), site]
     from launcher_tree import PolledTree  # type: ignore[import-not-found]
 
     return PolledTree()
@@ -329,7 +325,12 @@ def _exactly(file: Any, size: int) -> bytes:
 
 def _serve(fd: int) -> None:
     server = socket.socket(fileno=fd)
-    subreaper = _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    import gc
+    import resource  # loaded here once, for every fork
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump of a trial's process would hold credentials
+    gc.disable()  # a collection in a fork would copy every page
+    subreaper = _become_subreaper()
     wakeups = Wakeups(fd)
     launchers: set[int] = set()
     serving = True

@@ -27,10 +27,9 @@ class _Server:
     def __init__(self) -> None:
         self.owner = os.getpid()
         ours, theirs = socket.socketpair()
-        isolated = ["-I", "-S"] if sys.platform == "linux" else ["-I"]
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, *isolated, str(_PROGRAM), str(theirs.fileno())],
+                [sys.executable, "-I", "-S", str(_PROGRAM), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -120,7 +119,15 @@ class Link:
         self.control.close()
 
 
+def _site() -> str:
+    """Where the launcher, which starts without site packages, finds psutil."""
+    import psutil
+
+    return str(Path(psutil.__file__).parent.parent)
+
+
 def _encode(launch: Launch, grace: float, tree: bool) -> bytes:
+    tree = tree or sys.platform != "linux"
     spec = marshal.dumps(
         {
             "argv": [os.fsencode(word) for word in launch.argv],
@@ -132,6 +139,7 @@ def _encode(launch: Launch, grace: float, tree: bool) -> bytes:
             "grace": float(grace),
             "harness": os.getpid(),
             "tree": tree,
+            "site": _site() if tree else "",
         }
     )
     return len(spec).to_bytes(8, "big") + spec

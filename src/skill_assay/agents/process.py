@@ -218,7 +218,10 @@ class _Session:
             self.wall = time.monotonic() - self.began
             self.status = int(rest)
         elif kind == "F":
-            self.launch_error = f"{os.strerror(int(rest))}: {self.launch.argv[0]}"
+            number, _, what = rest.partition(" ")
+            self.launch_error = (
+                f"{os.strerror(int(number))}: {self.launch.cwd if what == 'cwd' else self.launch.argv[0]}"
+            )
         elif kind == "L":
             self.left = int(rest)
         elif kind == "E":
