@@ -1,0 +1,67 @@
+"""How long it takes to derive the numbers of a large tree of graded runs, and with how much memory."""
+
+from __future__ import annotations
+
+import json
+import random
+import tempfile
+from pathlib import Path
+
+from benches.figures import ASSAY, Figure, Ran, run
+
+NAME = "aggregation"
+EVALS, ARMS, RUNS, EXPECTATIONS = 100, {"with_skill": 0.85, "without_skill": 0.6}, 100, 6
+ROUNDS = 3
+
+
+def grow(iteration: Path) -> int:
+    """A tree as other tools write it: one `grading.json` and `timing.json` a run."""
+    draw = random.Random(1)
+    count = 0
+    for number in range(1, EVALS + 1):
+        folder = iteration / f"eval-{number}"
+        for arm, chance in ARMS.items():
+            for repeat in range(1, RUNS + 1):
+                place = folder / arm / f"run-{repeat}"
+                place.mkdir(parents=True)
+                (place / "grading.json").write_text(json.dumps(grading(draw, chance)), encoding="utf-8")
+                (place / "timing.json").write_text(json.dumps(timing(draw)), encoding="utf-8")
+                count += 1
+        metadata = {"eval_id": number, "eval_name": f"eval {number}", "prompt": "Write the report.", "assertions": []}
+        (folder / "eval_metadata.json").write_text(json.dumps(metadata), encoding="utf-8")
+    return count
+
+
+def grading(draw: random.Random, chance: float) -> dict[str, object]:
+    marks = [draw.random() < chance for _ in range(EXPECTATIONS)]
+    expectations = [
+        {"text": f"Expectation {index} holds", "passed": mark, "evidence": f"seen in outputs/report.md, line {index}"}
+        for index, mark in enumerate(marks)
+    ]
+    passed = sum(marks)
+    summary = {"passed": passed, "failed": len(marks) - passed, "total": len(marks), "pass_rate": passed / len(marks)}
+    return {"expectations": expectations, "summary": summary}
+
+
+def timing(draw: random.Random) -> dict[str, object]:
+    seconds = round(draw.uniform(20, 60), 1)
+    return {
+        "total_tokens": draw.randrange(10_000, 40_000),
+        "duration_ms": int(seconds * 1000),
+        "total_duration_seconds": seconds,
+    }
+
+
+def measure() -> list[Figure]:
+    with tempfile.TemporaryDirectory() as scratch:
+        iteration = Path(scratch) / "bench-workspace" / "iteration-1"
+        count = grow(iteration)
+        # The first round warms the file cache.
+        ran: list[Ran] = [run([*ASSAY, "benchmark", str(iteration)]) for _ in range(ROUNDS + 1)][1:]
+    seconds = sorted(each.seconds for each in ran)[ROUNDS // 2]
+    memory = sorted(each.peak_mb for each in ran)[ROUNDS // 2]
+    note = f"{count} runs of {EXPECTATIONS} expectations"
+    return [
+        Figure("aggregation", seconds, "s", 3.5, note=note),
+        Figure("aggregation, peak memory", memory, "MB", 200, note=note),
+    ]
