@@ -1,1 +1,4 @@
-"""Statistics: arrays in, frozen results out. The only room that imports numpy and scipy, on first use."""
+"""Statistics: arrays in, frozen results out. numpy and scipy live here and nowhere else.
+
+`stats.results` holds the results and imports neither, so that what stands above can name them for free.
+"""
