@@ -29,11 +29,15 @@ async def launch(
     Cancellation ends the agent and leaves the attempt recorded as interrupted in the journal.
     """
     agent = rig.arms[spec.arm.name].agent
-    request = dataclasses.replace(room.request, key={**room.request.key, "attempt": number})
+    request = dataclasses.replace(
+        room.request,
+        key={**room.request.key, "attempt": number},
+        max_cost_usd=_cost_cap(spec, rig, permit),
+    )
     parser = agent.parser(request)
     launched_at = _now()
     rig.ledger.note("attempt_started", trial=str(spec.id), attempt=number)
-    reader = _Reader(parser, permit, stop_when, spec.limits.tokens)
+    reader = _Reader(parser, permit, stop_when, _token_cap(spec, rig, permit))
     with rig.iteration.run_folder(spec.id).attempt_sink(number) as sink:
         reader.sink = sink
         end = await run(
@@ -43,6 +47,19 @@ async def launch(
             time_limit=spec.limits.seconds,
         )
     return _sum_up(number, launched_at, end, reader)
+
+
+def _cost_cap(spec: TrialSpec, rig: Rig, permit: LaunchPermit) -> float | None:
+    """The cap handed to the CLI: one's own, else under a budget what was set aside, so that it can't be overshot."""
+    if spec.limits.cost_usd is not None or rig.settings.budget.usd is None:
+        return spec.limits.cost_usd
+    return permit.reserved.usd or None
+
+
+def _token_cap(spec: TrialSpec, rig: Rig, permit: LaunchPermit) -> int | None:
+    if spec.limits.tokens is not None or rig.settings.budget.tokens is None:
+        return spec.limits.tokens
+    return permit.reserved.tokens or None
 
 
 class _Reader:
@@ -93,7 +110,7 @@ def _note_start(rig: Rig, spec: TrialSpec, number: int, identity: Identity) -> N
 
 def _sum_up(number: int, launched_at: str, end: Exit, reader: _Reader) -> Attempt:
     watch = reader.watch
-    finished = reader.parser.end(end.exit_code, end.stderr_tail)
+    finished = reader.parser.end(end.exit_code, end.stderr)
     failure = _failure(end, finished, reader)
     return Attempt(
         number=number,
@@ -111,7 +128,7 @@ def _sum_up(number: int, launched_at: str, end: Exit, reader: _Reader) -> Attemp
         exit_code=end.exit_code,
         ended_early=None if reader.capped else end.ended_early,
         unknown_events=watch.unknown,
-        stderr_tail=end.stderr_tail[-2000:],
+        stderr_tail=end.stderr[-2000:],
         structured=finished.structured,
         tools_called=dict(watch.tools),
         tool_errors=watch.tool_errors,

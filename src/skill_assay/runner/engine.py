@@ -30,6 +30,14 @@ _DEGENERATE = 10
 """So many first trials that all fail for one outside reason stop a run."""
 
 
+def _never(spec: TrialSpec) -> StopWhen | None:
+    """Nothing ends a trial before the agent does."""
+
+
+def _fine(trial: Trial) -> str | None:
+    """Nothing is wrong with any trial."""
+
+
 class Ending(StrEnum):
     """Why a run ended."""
 
@@ -60,9 +68,9 @@ class Engine:
     scheduler: Scheduler
     display: Display
     total: int
-    stop_when: Callable[[TrialSpec], StopWhen | None] = lambda spec: None
+    stop_when: Callable[[TrialSpec], StopWhen | None] = _never
     earlier: Mapping[TrialId, Earlier] = field(default_factory=dict)
-    check_first: Callable[[Trial], str | None] = lambda trial: None
+    check_first: Callable[[Trial], str | None] = _fine
     """Sees every settled trial; a text stops the run because the arms are not equal."""
     _running: int = 0
     _done: int = 0

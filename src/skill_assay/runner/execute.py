@@ -10,12 +10,14 @@ from skill_assay.errors import Failure, FailureKind
 from skill_assay.graders.checks import CheckGrader
 from skill_assay.graders.program import ProgramGrader
 from skill_assay.graders.script import ScriptGrader
+from skill_assay.model.money import Spend
 from skill_assay.model.protocols import Grader, Sandbox
 from skill_assay.model.trial import Attempt, State, TrialId, TrialSpec
 from skill_assay.runner.admission import AdaptiveAdmission, memory_workers
 from skill_assay.runner.code import SandboxedCode
 from skill_assay.runner.earlier import Earlier
 from skill_assay.runner.engine import Engine, Stopped
+from skill_assay.runner.fairness import Fairness
 from skill_assay.runner.grading import Grading
 from skill_assay.runner.ledger import BudgetLedger
 from skill_assay.runner.prices import PriceBook
@@ -29,7 +31,7 @@ from skill_assay.runner.settings import RunSettings
 from skill_assay.workspace.journal import Journal, JournalState, Lock, replay
 from skill_assay.workspace.store import Iteration
 
-__all__ = ["Result", "execute", "make_graders", "make_sandbox", "price_book"]
+__all__ = ["Result", "execute", "make_graders", "make_sandbox", "price_book", "specs_to_run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Result:
     launched: int
     usd: float
     tokens: int
+    unequal: tuple[str, ...] = ()
+    """How the arms differ in more than the skill, where that was allowed."""
 
 
 async def execute(session: Session, display: Display, base_url: str | None = None) -> Result:
@@ -60,13 +64,16 @@ async def execute(session: Session, display: Display, base_url: str | None = Non
             iteration.write_snapshot(session.inputs.skill.root, session.inputs.skill.files)
         rig = _rig(session, iteration, journal, state, base_url)
         specs = _to_run(session, iteration, state)
+        fairness = Fairness(plan.arms, session.settings.allow_unequal)
         earlier = {spec.id: _earlier(iteration, spec.id, state) for spec in specs}
-        engine = Engine(rig, FixedPlan(specs), display, total=len(specs), earlier=earlier)
+        engine = Engine(rig, FixedPlan(specs), display, total=len(specs), earlier=earlier, check_first=fairness.check)
         journal.write("run_began", trials=len(specs), mode=session.mode)
         stopped = await engine.run()
-        journal.write("run_ended", ending=stopped.ending, reason=stopped.reason)
+        journal.write("run_ended", ending=stopped.ending, reason=stopped.reason, unequal=fairness.found)
         spent = rig.ledger.spent
-        return Result(iteration, stopped, spent.launches - state.spent.launches, spent.usd, spent.tokens)
+        return Result(
+            iteration, stopped, spent.launches - state.spent.launches, spent.usd, spent.tokens, tuple(fairness.found)
+        )
 
 
 @contextlib.contextmanager
@@ -88,6 +95,7 @@ def _reap(state: JournalState, journal: Journal) -> None:
 def _rig(session: Session, iteration: Iteration, journal: Journal, state: JournalState, base_url: str | None) -> Rig:
     settings = session.settings
     sandbox = make_sandbox(settings)
+    code = SandboxedCode(sandbox, session.environment)
     ledger = BudgetLedger(settings.budget, journal.write, state.spent + state.unsettled)
     prices = price_book(session)
     _learn(prices, iteration)
@@ -102,13 +110,15 @@ def _rig(session: Session, iteration: Iteration, journal: Journal, state: Journa
         prices=prices,
         grading=Grading(
             make_graders(settings),
-            SandboxedCode(sandbox, session.environment),
+            code,
             ledger,
             skill.name,
             session.inputs.evals_root,
         ),
+        code=code,
         settings=settings,
         skill_names=frozenset({skill.name, skill.folder}),
+        session=state.lines,
         base_url=base_url,
         environment=session.environment,
         versions=dict(session.plan.versions),
@@ -121,8 +131,6 @@ def price_book(session: Session) -> PriceBook:
 
 
 def _learn(prices: PriceBook, iteration: Iteration) -> None:
-    from skill_assay.model.money import Spend
-
     for trial in iteration.trials():
         for attempt in trial.attempts:
             usage = attempt.usage
@@ -148,6 +156,13 @@ def make_graders(settings: RunSettings) -> list[Grader]:
     if settings.grader:
         graders.append(ProgramGrader(settings.grader))
     return graders
+
+
+def specs_to_run(session: Session) -> list[TrialSpec]:
+    """The trials this session would run, without touching anything."""
+    if session.iteration is None:
+        return list(session.specs)
+    return _to_run(session, session.iteration, replay(session.iteration.journal_path()))
 
 
 def _to_run(session: Session, iteration: Iteration, state: JournalState) -> list[TrialSpec]:

@@ -13,7 +13,7 @@ from skill_assay.formats.evals import find_evals, load_evals
 from skill_assay.formats.fixtures import resolve_fixtures
 from skill_assay.formats.skill import read_skill
 from skill_assay.graders.checks import compile_checks
-from skill_assay.model.evals import Eval, EvalSet
+from skill_assay.model.evals import Eval, EvalSet, Expectation
 from skill_assay.model.skill import Skill
 
 __all__ = ["Inputs", "choose_evals", "eval_digest", "load_inputs"]
@@ -61,9 +61,9 @@ def load_inputs(
     return Inputs(skill, evals, chosen, fixtures)
 
 
-def _compiled(expectation: object, evals: EvalSet) -> None:
+def _compiled(expectation: Expectation, evals: EvalSet) -> None:
     try:
-        compile_checks(expectation, evals_root=evals.root)  # type: ignore[arg-type]
+        compile_checks(expectation, evals_root=evals.root)
     except InputError as error:
         if error.file is None:
             error.file = str(evals.source)

@@ -52,7 +52,7 @@ class BudgetLedger:
         self._spent = self._spent + (actual or reserved)
         self.estimated += actual is None
 
-    def hold(self, parts: Mapping[Hashable, Spend]) -> bool:
+    def hold(self, parts: Mapping[Any, Spend]) -> bool:
         """Set aside several launches together, all or none: so a cap never splits the arms of one repeat."""
         total = Spend()
         for part in parts.values():

@@ -126,9 +126,11 @@ def differences(old: Plan, new: Plan) -> list[str]:
         found.append(f"the arms were {_names(old.arms)}, now {_names(new.arms)}")
     before, now = _fixing(old.agents), _fixing(new.agents)
     for arm in sorted(before.keys() & now.keys()):
-        for fact in _FIXING:
-            if before[arm][fact] != now[arm][fact]:
-                found.append(f"{fact.replace('_', ' ')} of {arm} was {before[arm][fact]}, now {now[arm][fact]}")
+        found += [
+            f"{fact.replace('_', ' ')} of {arm} was {before[arm][fact]}, now {now[arm][fact]}"
+            for fact in _FIXING
+            if before[arm][fact] != now[arm][fact]
+        ]
     if old.seed != new.seed:
         found.append(f"the seed was {old.seed}, now {new.seed}")
     return found

@@ -10,7 +10,7 @@ from pathlib import Path
 from skill_assay.errors import Failure, FailureKind
 from skill_assay.formats.skill import installable_files
 from skill_assay.model.agent import Request
-from skill_assay.model.place import Launch, Place
+from skill_assay.model.place import Place
 from skill_assay.model.trial import Attempt, Outcome, TrialSpec
 from skill_assay.runner.collect import Snapshot, changes_since, take_snapshot
 from skill_assay.runner.install import install_skill, place_fixtures
@@ -72,17 +72,11 @@ def _install(spec: TrialSpec, kit: ArmKit, skills: Path) -> None:
 async def _setup(spec: TrialSpec, place: Place, rig: Rig) -> Failure | None:
     if spec.eval.setup is None:
         return None
-    from skill_assay.agents.process import run
-
-    env = {**base_environment(rig.environment), "HOME": str(place.home), "TMPDIR": str(place.tmp)}
-    said: list[bytes] = []
-    launch = rig.sandbox.wrap(Launch(["/bin/sh", "-c", spec.eval.setup], env, place.work), place)
-    end = await run(launch, on_line=lambda line: said.append(line[:500]), time_limit=_SETUP_SECONDS)  # type: ignore[func-returns-value]
+    end = await rig.code.run_in(place, spec.eval.setup, timeout=_SETUP_SECONDS)
     if end.exit_code == 0:
         return None
-    last = (end.stderr_tail.strip() or b"\n".join(said[-3:]).decode("utf-8", "replace")).strip()
     how = "did not end in time" if end.timed_out else f"ended with status {end.exit_code}"
-    return Failure(FailureKind.SETUP, f"the eval's setup {how}: {last[-300:]}")
+    return Failure(FailureKind.SETUP, f"the eval's setup {how}: {(end.stderr or end.stdout).strip()[-300:]}")
 
 
 def _request(spec: TrialSpec, kit: ArmKit, place: Place, skills: Path, rig: Rig) -> Request:

@@ -18,7 +18,7 @@ PRIOR_WORST = Spend(usd=0.65, tokens=270_000, launches=1)
 PRIOR_SECONDS = 40.0
 FREE = Spend(launches=1)
 _ENOUGH = 3
-_MARGIN = 1.5
+_MARGIN = 2.0
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class PriceBook:
         return seen.seconds_sum / seen.count if seen and seen.count else PRIOR_SECONDS
 
     def worst(self, purpose: str) -> Spend:
-        """What to set aside: half again above the dearest seen, once enough were seen; else the prior."""
+        """What to set aside: twice the dearest seen, once enough were seen; else the prior."""
         seen = self._known.get(purpose)
         if seen is None or seen.count < _ENOUGH:
             return FREE if self.free else PRIOR_WORST

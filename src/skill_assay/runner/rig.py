@@ -9,6 +9,7 @@ from pathlib import Path
 from skill_assay.model.agent import SignIn
 from skill_assay.model.protocols import Agent, Sandbox
 from skill_assay.runner.admission import AdaptiveAdmission
+from skill_assay.runner.code import SandboxedCode
 from skill_assay.runner.grading import Grading
 from skill_assay.runner.ledger import BudgetLedger
 from skill_assay.runner.prices import PriceBook
@@ -43,9 +44,12 @@ class Rig:
     ledger: BudgetLedger
     prices: PriceBook
     grading: Grading
+    code: SandboxedCode
     settings: RunSettings
     skill_names: frozenset[str]
     """The names by which the skill under test may be called: its declared name and its folder."""
+    session: int = 0
+    """Tells this session's launches from those of earlier ones in the journal."""
     base_url: str | None = None
     """A model server of our own, for the canary and the tests."""
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -77,15 +77,17 @@ async def _attempt_until_settled(
 
 
 async def _attempt(spec: TrialSpec, number: int, rig: Rig, stop_when: StopWhen | None) -> Outcome:
-    async with rig.admission.enter(spec.arm.name, key=(spec.id, number), label=f"{spec.id}#{number}") as permit:
-        async with prepare(spec, rig) as room:
-            if room.failure is not None:
-                attempt = Attempt(number=number, failure=room.failure)
-                permit.settle_nothing()
-                return Outcome(attempt)
-            attempt = await launch(spec, number, room, rig, permit, stop_when)
-            permit.settle(attempt.usage, attempt.failure, attempt.seconds)
-            return collect(spec, attempt, room, rig)
+    label = f"{spec.id}#{number}@{rig.session}"
+    async with (
+        rig.admission.enter(spec.arm.name, key=(spec.id, number), label=label) as permit,
+        prepare(spec, rig) as room,
+    ):
+        if room.failure is not None:
+            permit.settle_nothing()
+            return Outcome(Attempt(number=number, failure=room.failure))
+        attempt = await launch(spec, number, room, rig, permit, stop_when)
+        permit.settle(attempt.usage, attempt.failure, attempt.seconds)
+        return collect(spec, attempt, room, rig)
 
 
 def _trial(spec: TrialSpec, rig: Rig, attempts: Sequence[Attempt], outcome: Outcome) -> Trial:

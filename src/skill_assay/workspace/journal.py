@@ -9,6 +9,8 @@ Every line is an object with `at` (UTC), `what`, and facts. The facts that `repl
     reserved           reservation, usd, tokens, launches                  the worst case, set aside before a launch
     settled            reservation?, usd, tokens, launches                 what it cost in the end
     trial_state        trial, state
+    run_began          trials, mode                                        a session; killed when no run_ended follows
+    run_ended          ending, reason
     reaped             pid                                                 a stray of a dead run was ended
 
 Other lines are kept for people.
@@ -61,6 +63,10 @@ class JournalState:
     unsettled: Spend = Spend()
     """Reserved by launches whose bill never came: they may have cost that much."""
     running: tuple[RunningProcess, ...] = ()
+    ended: Mapping[str, Mapping[int, Mapping[str, Any]]] = field(default_factory=dict)
+    """Trial → attempt → the facts of its end."""
+    cut_off: bool = False
+    """Whether the last session began and wrote no end: it was killed."""
     lines: int = 0
     unreadable: int = 0
     """Lines that are no JSON object: at most the last one of each interrupted run."""
@@ -153,6 +159,8 @@ class _Reader:
         self.spent = Spend()
         self.open: dict[str, Spend] = {}
         self.running: dict[tuple[str, int], RunningProcess] = {}
+        self.ended: dict[str, dict[int, dict[str, Any]]] = {}
+        self.cut_off = False
         self.count = self.unreadable = 0
 
     def line(self, line: bytes) -> None:
@@ -169,6 +177,9 @@ class _Reader:
                 self._started(facts)
             case "attempt_ended":
                 self.running.pop((facts["trial"], int(facts["attempt"])), None)
+                self.ended.setdefault(str(facts["trial"]), {})[int(facts["attempt"])] = facts
+            case "run_began" | "run_ended":
+                self.cut_off = what == "run_began"
             case "reserved":
                 self.open[str(facts["reservation"])] = _spend(facts)
             case "settled":
@@ -192,7 +203,17 @@ class _Reader:
     def state(self) -> JournalState:
         unsettled = sum(self.open.values(), Spend())
         running = tuple(self.running.values())
-        return JournalState(self.attempts, self.states, self.spent, unsettled, running, self.count, self.unreadable)
+        return JournalState(
+            attempts=self.attempts,
+            states=self.states,
+            spent=self.spent,
+            unsettled=unsettled,
+            running=running,
+            ended=self.ended,
+            cut_off=self.cut_off,
+            lines=self.count,
+            unreadable=self.unreadable,
+        )
 
 
 def _spend(facts: Mapping[str, Any]) -> Spend:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,6 +65,11 @@ class RunFolder:
         return self.path / "trial.json"
 
     @property
+    def collected_path(self) -> Path:
+        """The record of an agent that is done but not graded yet; there only between the two."""
+        return self.path / "collected.json"
+
+    @property
     def is_done(self) -> bool:
         """Whether the trial was recorded."""
         return self.trial_path.is_file()
@@ -109,6 +115,21 @@ class RunFolder:
             if self.outputs.is_dir():
                 shutil.rmtree(self.outputs)
 
+    def clear_outputs(self) -> None:
+        """Remove what an earlier attempt made."""
+        if self.outputs.is_dir() and not self.outputs.is_symlink():
+            shutil.rmtree(self.outputs)
+
+    def write_collected(self, trial: Trial) -> None:
+        """Keep what was paid for before it is graded, so that an end in between costs no second launch."""
+        self.writer.write_json(self.collected_path, trial_to_dict(trial))
+
+    def load_collected(self) -> Trial | None:
+        """What `write_collected` kept, if the trial was not recorded since."""
+        if not self.collected_path.is_file():
+            return None
+        return trial_from_dict(read_json(self.collected_path), file=str(self.collected_path))
+
     def write_transcript(self, one: Eval, events: Sequence[Event]) -> None:
         """Write the transcript for a person, and for viewers that look for the prompt in it."""
         self.writer.write_text(self.path / "transcript.md", transcript_markdown(one.prompt, events))
@@ -136,6 +157,7 @@ class RunFolder:
         self._write_answer(trial)
         self.writer.write_json(self.path / "timing.json", timing_to_dict(trial))
         self.write_grades(trial)
+        self.collected_path.unlink(missing_ok=True)
 
     def write_grades(self, trial: Trial) -> None:
         """Write `grading.json` (none where nothing could be graded), then `trial.json`: all that grading changes."""

@@ -1,0 +1,115 @@
+"""One point for every launch: workers, the API's consent, the budget."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from skill_assay.errors import Failure, FailureKind
+from skill_assay.model.money import Spend
+from skill_assay.model.transcript import Tokens, Usage
+from skill_assay.runner.admission import AdaptiveAdmission, BudgetReached, memory_workers
+from skill_assay.runner.ledger import BudgetLedger
+from skill_assay.runner.prices import PriceBook
+from skill_assay.runner.settings import Budget
+
+CROWDED = Failure(FailureKind.OVERLOADED, "overloaded", status=529, retry_after=30.0)
+
+
+def admission(limit: int = 8, budget: Budget = Budget()) -> AdaptiveAdmission:  # noqa: B008
+    ledger = BudgetLedger(budget, lambda what, **facts: None)
+    return AdaptiveAdmission(limit, ledger, PriceBook())
+
+
+def test_never_more_than_the_limit_at_once() -> None:
+    most = 0
+
+    async def work(gate: AdaptiveAdmission) -> None:
+        nonlocal most
+        async with gate.enter("arm") as permit:
+            most = max(most, gate.active)
+            await anyio.sleep(0)
+            permit.settle(Usage(cost_usd=0.1), None)
+
+    async def main() -> None:
+        gate = admission(3)
+        async with anyio.create_task_group() as tasks:
+            for _ in range(20):
+                tasks.start_soon(work, gate)
+
+    anyio.run(main)
+    assert most == 3
+
+
+def test_a_crowded_api_slows_all_workers_together_and_they_recover() -> None:
+    async def main() -> None:
+        gate = admission(8)
+        now = 100.0
+        gate._clock = lambda: now
+        for _ in range(8):
+            gate.hear(CROWDED)
+        assert gate.workers == 4, "one wave of refusals halves the limit once"
+        now = 131.0
+        gate.hear(CROWDED)
+        assert gate.workers == 2
+        for _ in range(100):
+            gate.hear(None)
+        assert gate.workers == 8
+
+    anyio.run(main)
+
+
+def test_nothing_is_launched_until_the_wait_is_over() -> None:
+    async def main() -> None:
+        gate = admission(2)
+        gate.hear(Failure(FailureKind.RATE_LIMITED, "slow down", status=429, retry_after=0.05))
+        began = anyio.current_time()
+        async with gate.enter("arm") as permit:
+            permit.settle(Usage(cost_usd=0.0), None)
+        assert anyio.current_time() - began >= 0.05
+
+    anyio.run(main)
+
+
+def test_a_launch_that_could_pass_the_cap_is_refused_and_its_worker_freed() -> None:
+    async def main() -> None:
+        gate = admission(1, Budget(usd=0.01))
+        for _ in range(2):
+            with pytest.raises(BudgetReached):
+                async with gate.enter("arm"):
+                    raise AssertionError("must not be entered")
+        assert gate.active == 0
+
+    anyio.run(main)
+
+
+def test_prices_are_learned_from_settled_launches() -> None:
+    prices = PriceBook()
+    ledger = BudgetLedger(Budget(), lambda what, **facts: None)
+
+    async def main() -> None:
+        gate = AdaptiveAdmission(1, ledger, prices)
+        for _ in range(3):
+            async with gate.enter("arm") as permit:
+                permit.settle(Usage(tokens=Tokens(input=900, output=100), cost_usd=0.02), None, 4.0)
+
+    anyio.run(main)
+    assert prices.mean("arm") == Spend(pytest.approx(0.02), 1000, 1)
+    assert prices.worst("arm") == Spend(pytest.approx(0.04), 2000, 1)
+    assert ledger.spent == Spend(pytest.approx(0.06), 3000, 3)
+
+
+def test_a_launch_whose_cost_is_unknown_stays_at_its_reservation() -> None:
+    async def main() -> BudgetLedger:
+        ledger = BudgetLedger(Budget(), lambda what, **facts: None)
+        gate = AdaptiveAdmission(1, ledger, PriceBook())
+        async with gate.enter("arm") as permit:
+            permit.settle(Usage(), None)
+        return ledger
+
+    assert anyio.run(main).estimated == 1
+
+
+@pytest.mark.parametrize(("available", "workers"), [(10**12, 10), (900_000_000, 3), (1, 1)])
+def test_memory_bounds_the_workers(available: int, workers: int) -> None:
+    assert memory_workers(10, available) == workers
