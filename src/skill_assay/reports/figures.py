@@ -1,0 +1,61 @@
+"""How figures are written: points with a sign, ranges, p values, money; no false precision, never a rounded lie."""
+
+from __future__ import annotations
+
+from skill_assay.stats.results import Interval
+
+__all__ = ["count", "money", "p_text", "percent", "points", "span", "span_of", "these_evals"]
+
+
+def points(effect: float) -> str:
+    """`+31 points`; below one point a digit more: `+0.4 points`."""
+    text = _signed(effect)
+    return f"{text} {'point' if text in ('+1', '-1') else 'points'}"
+
+
+def span(size: float) -> str:
+    """A size without a sign, in points: `5`, `0.4`."""
+    return _signed(size).lstrip("+-")
+
+
+def span_of(interval: Interval | None) -> str:
+    """`+12 to +50`, in points."""
+    return f"{_signed(interval.low)} to {_signed(interval.high)}" if interval else "no interval"
+
+
+def _signed(fraction: float) -> str:
+    value = fraction * 100
+    if value == 0 or abs(value) < 1e-6:
+        return "0"
+    return f"{value:+.0f}" if abs(value) >= 0.95 else f"{float(f'{value:.1g}'):+}"
+
+
+def percent(share: float) -> str:
+    """`31 %`."""
+    return f"{share * 100:.0f} %"
+
+
+def p_text(p: float | None) -> str:
+    """`p 0.02`; three decimals near 0.05 and below 0.01, so that rounding never crosses a limit."""
+    if p is None:
+        return "no p"
+    if p < 0.001:
+        return "p < 0.001"
+    return f"p {p:.3f}" if p < 0.0095 or 0.045 <= p < 0.0555 else f"p {p:.2f}"
+
+
+def money(usd: float) -> str:
+    """`$3.10`; `$0.004` where cents would say nothing; whole dollars above 100."""
+    if 0 < usd < 0.01:
+        return f"${usd:.2g}"
+    return f"${usd:,.0f}" if usd >= 100 else f"${usd:.2f}"
+
+
+def count(n: int, noun: str) -> str:
+    """`1 eval`, `8 evals`."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def these_evals(n: int) -> str:
+    """`these 5 evals`, `this 1 eval`."""
+    return "this 1 eval" if n == 1 else f"these {n} evals"
