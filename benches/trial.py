@@ -30,7 +30,7 @@ EVALS = {
         }
     ],
 }
-SCRIPT = {"evals": {"*": {"*": [{"write": {"report.md": "total: 3\n"}, "say": "Done.", "tokens": {"mean": 1000}}]}}}
+SCRIPT = {"evals": {"*": {"*": [{"write": {"report.md": "total: 3\n"}, "say": "Done.", "tokens": 1000}]}}}
 
 
 def make_skill(parent: Path) -> Path:
