@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parent.parent
+CLIENTS = ROOT / "tests" / "clients" / "node_modules" / "@anthropic-ai"
 
 pytest_plugins = ["tests.plugins.skips", "pytester"]
 
@@ -22,6 +23,19 @@ def shared_data() -> Path:
     if not place.is_dir():
         pytest.skip(f"no shared data at {place}; point ASSAY_DATA to it")
     return place
+
+
+@pytest.fixture(scope="session")
+def claude_binary() -> Path:
+    """The pinned Claude Code (`npm ci --ignore-scripts` in tests/clients), else ASSAY_CLAUDE_CODE; on CI it must be."""
+    named = os.environ.get("ASSAY_CLAUDE_CODE")
+    found = [Path(named)] if named else sorted(CLIENTS.glob("claude-code-*/claude"))
+    if not found or not found[0].is_file():
+        message = "no Claude Code to test with: run `npm ci --ignore-scripts` in tests/clients"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    return found[0]
 
 
 def _is_loopback(host: str) -> bool:

@@ -1,0 +1,240 @@
+"""Claude Code: how it is found, signed in, launched and isolated. What it prints is read in `claude_code_parser`.
+
+Facts measured with the real program (2.1.332) that this file rests on:
+
+- The prompt goes through standard input, closed after writing: no limit of length, no prompt taken for an option,
+  nothing in the process list, and no delay (an *open* input costs three seconds).
+- Several user messages written at once through `--input-format stream-json` are merged into a running turn, as "the
+  user sent a message while you work", unless all but the last carry `shouldQuery: false`: then they stand before it
+  in the conversation, unanswered, and nothing is sent to the model for them.
+- `--disable-slash-commands` takes the Skill tool away. Without it an arm without a skill has an empty catalogue and
+  the same tools as the others, provided that bundled skills are off: `CLAUDE_CODE_DISABLE_BUNDLED_SKILLS` leaves one,
+  which `skillOverrides` removes. What then differs is the catalogue, and one line about `/<skill-name>` beside it.
+- `CLAUDE_CODE_SUBPROCESS_ENV_SCRUB` forces another permission mode and a sandbox that refuses every command where
+  `socat` is missing. A shell prefix that unsets the credentials does the same for commands and changes nothing else.
+  A command can still read them from `/proc` of its parent: `doctor` says so.
+- Git instructions put the repository's status into the first message, where an installed skill shows as an untracked
+  folder, and automatic memory invites the agent to write elsewhere than in the working directory: both are off.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from skill_assay.agents.claude_code_parser import ClaudeCodeParser
+from skill_assay.agents.claude_code_sign_in import CREDENTIALS, find_sign_in
+from skill_assay.errors import InputError
+from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
+from skill_assay.model.place import Launch, Place
+from skill_assay.model.protocols import Parser
+
+__all__ = ["TOOLS", "ClaudeCode"]
+
+TOOLS = ("Agent", "Bash", "Edit", "Glob", "Grep", "Read", "Skill", "TodoWrite", "Write")
+"""What every arm has: read, write, edit, search, shell, skill, sub-agents. Network tools only by `--allow`."""
+
+_DUMMY_KEY = "sk-ant-scripted-model-server"
+_SETTINGS = json.dumps({"skillOverrides": {"plugin-authoring": "off"}})
+_FIXED = {
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
+    "CLAUDE_CODE_DISABLE_BUNDLED_SKILLS": "1",
+    "CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "CLAUDE_CODE_MAX_RETRIES": "2",
+    "DISABLE_AUTOUPDATER": "1",
+}
+_SHELL = ".tool-shell"
+_MCP = ".mcp-servers.json"
+
+
+class ClaudeCode:
+    """Adapter for Claude Code.
+
+    Args:
+        spec: nothing may follow the name.
+        env: the user's environment; by default this process's.
+    """
+
+    name = "claude-code"
+    capabilities = Capabilities(
+        slash=True,
+        slash_signs=True,
+        turns=True,
+        schema=True,
+        cost=True,
+        tokens=True,
+        cost_cap=True,
+        turn_limit=True,
+        mcp=True,
+        grants=True,
+        note="Earlier user messages stand before the prompt unanswered. A shell command can't read the key from its "
+        "own environment, but from that of its parent process.",
+    )
+
+    def __init__(self, spec: str = "", *, env: Mapping[str, str] | None = None) -> None:
+        if spec:
+            raise InputError("`claude-code` takes nothing after its name", found=spec, hint="Use --agent claude-code.")
+        self._env = dict(os.environ if env is None else env)
+
+    def detect(self, env: Mapping[str, str]) -> Detected | None:
+        """The program named by `ASSAY_CLAUDE_CODE`, else `claude` on PATH."""
+        program = _program(env)
+        if program is None:
+            return None
+        version = _version(program, Path(program).stat().st_mtime_ns)
+        try:
+            sign_in: SignIn | None = find_sign_in(env)
+        except InputError:
+            sign_in = None
+        return Detected(self.name, version, program, sign_in)
+
+    def sign_in(self, env: Mapping[str, str]) -> SignIn:
+        """A key or token variable, else the user's own home; see `claude_code_sign_in`."""
+        return find_sign_in(env)
+
+    def skills_folder(self, place: Place) -> Path:
+        """Skills of the project the working directory is."""
+        return place.work / ".claude" / "skills"
+
+    def launch(self, request: Request) -> Launch:
+        """The command line, with the prompt on standard input."""
+        program = _program(self._env)
+        if program is None:
+            raise InputError("Claude Code is not installed here", hint=INSTALL)
+        env = self._environment(request)
+        argv = [program, *_options(request)]
+        secrets = tuple(env[name] for name in CREDENTIALS if env.get(name))
+        return Launch(argv, env, request.place.work, _input(request), secrets)
+
+    def parser(self, request: Request) -> Parser:
+        """A parser that knows where this attempt's skills lie."""
+        return ClaudeCodeParser(
+            work=request.work,
+            home=request.home,
+            slash=request.skill_folder if request.slash else None,
+        )
+
+    def _environment(self, request: Request) -> dict[str, str]:
+        env = {"PATH": self._env.get("PATH", os.defpath), **request.env, **_FIXED}
+        env |= {"HOME": request.home, "TMPDIR": request.tmp}
+        if request.base_url:
+            # A scripted server must never see a real credential, whatever was passed by name.
+            env = {name: value for name, value in env.items() if not name.upper().endswith("_PROXY")}
+            env = {name: value for name, value in env.items() if name not in CREDENTIALS}
+            env |= {"ANTHROPIC_BASE_URL": request.base_url, "ANTHROPIC_API_KEY": _DUMMY_KEY}
+        elif not any(env.get(name) for name in CREDENTIALS):
+            env |= {name: self._env[name] for name in ("HOME", "CLAUDE_CONFIG_DIR") if name in self._env}
+        if "ANTHROPIC_BASE_URL" not in env and "ANTHROPIC_BASE_URL" in self._env:
+            env["ANTHROPIC_BASE_URL"] = self._env["ANTHROPIC_BASE_URL"]
+        env.pop("CLAUDECODE", None)
+        if request.tools and os.name != "nt":
+            env["CLAUDE_CODE_SHELL_PREFIX"] = _shell_prefix(request)
+        return env
+
+
+INSTALL = (
+    "Install it (`npm install -g @anthropic-ai/claude-code`), or point ASSAY_CLAUDE_CODE to its program; "
+    "or choose another agent: --agent 'command: my-agent {prompt_file}', --agent simulated."
+)
+
+
+def _program(env: Mapping[str, str]) -> str | None:
+    named = env.get("ASSAY_CLAUDE_CODE")
+    if not named:
+        return shutil.which("claude", path=env.get("PATH"))
+    found = shutil.which(named, path=env.get("PATH"))
+    if found is None:
+        raise InputError("ASSAY_CLAUDE_CODE names no program", found=named, expected="a path to Claude Code")
+    return str(Path(found).absolute())
+
+
+@cache
+def _version(program: str, changed: int) -> str:  # noqa: ARG001
+    """What `--version` says, asked once for a program that stays the same file."""
+    try:
+        said = subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return "unknown"
+    words = said.decode("utf-8", "replace").split()
+    return words[0] if words else "unknown"
+
+
+def _options(request: Request) -> list[str]:
+    options = ["-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"]
+    options += ["--permission-mode", "dontAsk", "--setting-sources", "project", "--settings", _SETTINGS]
+    options += ["--strict-mcp-config", "--no-session-persistence", *_tools(request)]
+    if request.max_turns is not None:
+        options += ["--max-turns", str(request.max_turns)]
+    if request.max_cost_usd is not None:
+        options += ["--max-budget-usd", f"{request.max_cost_usd:.6f}"]
+    if request.model:
+        options += ["--model", request.model]
+    if request.schema is not None:
+        options += ["--json-schema", json.dumps(request.schema)]
+    if request.turns:
+        options += ["--input-format", "stream-json"]
+    return options
+
+
+def _tools(request: Request) -> list[str]:
+    """The tools there are, and those that may be used: the same in every arm."""
+    if not request.tools:
+        return ["--tools", "", "--disable-slash-commands"]
+    granted = [*TOOLS, *request.allow]
+    built_in = sorted({tool.split("(", 1)[0] for tool in granted if not tool.startswith("mcp__")})
+    options = ["--tools", ",".join(built_in)]
+    if request.mcp_config is not None:
+        servers, path = _mcp(request.mcp_config, request)
+        granted += [f"mcp__{server}" for server in servers]
+        options += ["--mcp-config", path]
+    # One argument a tool: a rule such as `Bash(git log, git show)` may hold commas.
+    return [*options, "--allowedTools", *granted]
+
+
+def _mcp(config: Path, request: Request) -> tuple[list[str], str]:
+    """The names of its servers, and where its copy lies for the agent."""
+    try:
+        text = config.read_text(encoding="utf-8")
+        servers = json.loads(text)["mcpServers"]
+        names = [str(name) for name in dict(servers)]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            "This is no file of MCP servers", file=str(config), expected='{"mcpServers": {"name": {…}}}'
+        ) from error
+    copy = request.place.home / _MCP
+    copy.write_text(text, encoding="utf-8")
+    copy.chmod(0o600)
+    return names, f"{request.home}/{_MCP}"
+
+
+def _shell_prefix(request: Request) -> str:
+    """A program put before every shell command: commands see no credential, and the throwaway home as HOME."""
+    script = request.place.home / _SHELL
+    lines = ["#!/bin/sh", "unset " + " ".join(CREDENTIALS), f"export HOME='{_quoted(request.home)}'"]
+    script.write_text("\n".join([*lines, 'exec "${SHELL:-/bin/sh}" -c "$1"', ""]), encoding="utf-8")
+    script.chmod(0o700)
+    return f"{request.home}/{_SHELL}"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "'\\''")
+
+
+def _input(request: Request) -> bytes:
+    prompt = f"/{request.skill_folder} {request.prompt}" if request.slash and request.skill_folder else request.prompt
+    if not request.turns:
+        return prompt.encode()
+    lines = [_message(text, shouldQuery=False) for text in request.turns]
+    return "".join([*lines, _message(prompt)]).encode()
+
+
+def _message(text: str, **more: bool) -> str:
+    return json.dumps({"type": "user", "message": {"role": "user", "content": text}, **more}) + "\n"

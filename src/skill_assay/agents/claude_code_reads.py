@@ -1,0 +1,113 @@
+"""Sees an agent read a skill's SKILL.md by itself, with the Read tool or in the shell. Exact paths, no substrings."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator
+
+from skill_assay.model.transcript import SkillUse, ToolCall, ToolResult
+
+__all__ = ["SkillReads", "files_read"]
+
+_READERS = frozenset(
+    ("awk", "bat", "batcat", "cat", "head", "less", "more", "nl", "od", "sed", "strings", "tac", "tail", "xxd")
+)
+"""Programs that print a file. `grep` shows lines that match, `ls` and `wc` none: no reads."""
+_SPLITS = frozenset({"&&", "||", ";", "|", "|&", "&", "(", ")", "{", "}", "\n", "do", "then", "else"})
+_SKILL = re.compile(r"\.claude/skills/([^/]+)/SKILL\.md$")
+
+
+class SkillReads:
+    """Follows calls and their results; a read counts once its result came and is no error.
+
+    Args:
+        work: the working directory, from which relative paths are resolved.
+        home: the home folder, for `~` and `$HOME`.
+    """
+
+    def __init__(self, work: str, home: str) -> None:
+        self._work, self._home = work.replace("\\", "/"), home.replace("\\", "/")
+        self._asked: dict[str, list[str]] = {}
+
+    def called(self, call: ToolCall) -> None:
+        """Note what a call is about to read."""
+        if call.name == "Read":
+            paths = [self._absolute(str(call.input.get("file_path", "")), self._work)]
+        elif call.name == "Bash":
+            paths = files_read(str(call.input.get("command", "")), self._work, self._home)
+        else:
+            return
+        found = [path for path in paths if _SKILL.search(path) and self._own(path)]
+        if found:
+            self._asked[call.id] = found
+
+    def answered(self, result: ToolResult) -> Iterator[SkillUse]:
+        """The skills whose text a result brought."""
+        for path in self._asked.pop(result.call_id, ()):
+            name = path.split("/")[-2]
+            came = not result.is_error and bool(result.text.strip())
+            yield SkillUse(name, "read", came, call_id=result.call_id, path=path, parent=result.parent)
+
+    def _absolute(self, path: str, folder: str) -> str:
+        return _resolve(path.replace("\\", "/"), folder, self._home)
+
+    def _own(self, path: str) -> bool:
+        """Only the working directory's own skills folder: a namesake elsewhere is another skill."""
+        return not self._work or path.startswith(posixpath.normpath(self._work) + "/.claude/skills/")
+
+
+def files_read(command: str, work: str, home: str) -> list[str]:
+    """The absolute paths a shell command prints, in order, as far as its words show: `cd` is followed, globs of
+    a skill's folder and variables are not."""
+    folder, found = work, []
+    for words in _simple_commands(command):
+        program = posixpath.basename(words[0])
+        if program == "cd" and len(words) > 1:
+            folder = _resolve(words[1], folder, home)
+        elif program in _READERS:
+            found += [_resolve(word, folder, home) for word in _inputs(words[1:])]
+    return found
+
+
+def _simple_commands(command: str) -> Iterator[list[str]]:
+    words: list[str] = []
+    for word in _words(command):
+        if word in _SPLITS:
+            if words:
+                yield words
+            words = []
+        elif words or not re.fullmatch(r"[A-Za-z_]\w*=.*", word):
+            words.append(word)
+    if words:
+        yield words
+
+
+def _words(command: str) -> list[str]:
+    lexer = shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars="();<>|&")
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        return list(lexer)
+    except ValueError:  # an open quote: a here-document, say
+        return command.split()
+
+
+def _inputs(words: list[str]) -> Iterator[str]:
+    """Arguments that are read; a redirection's target is read only after `<`."""
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word in (">", ">>", ">&", "&>", "<<", "<<<"):
+            skip = True
+        elif word != "<" and not word.startswith("-"):
+            yield word
+
+
+def _resolve(path: str, folder: str, home: str) -> str:
+    for sign in ("~/", "$HOME/", "${HOME}/"):
+        if path.startswith(sign):
+            path = f"{home}/{path[len(sign) :]}"
+    return posixpath.normpath(posixpath.join(folder, path))

@@ -1,0 +1,72 @@
+"""Name → agent. Built-in and third-party agents come through one door: the entry points `skill_assay.agents`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import cast
+
+from skill_assay.errors import InputError
+from skill_assay.model.protocols import Agent
+
+__all__ = ["GROUP", "agent_names", "create_agent", "detect_default"]
+
+GROUP = "skill_assay.agents"
+
+_NEVER_DEFAULT = frozenset({"command", "simulated"})
+"""Agents a person must ask for by name: one needs a command, the other is none."""
+
+
+def agent_names() -> tuple[str, ...]:
+    """Every agent that can be named, sorted."""
+    return tuple(sorted(_points()))
+
+
+def create_agent(spec: str) -> Agent:
+    """The agent of a specification: a name, or a name, a colon and what that agent wants to know.
+
+    Args:
+        spec: `claude-code`, `command: my-agent --task {prompt_file}`, `simulated: script.json`, …
+
+    Raises:
+        InputError: no such agent, it can't be loaded, or it refuses what follows the colon.
+    """
+    name, _, rest = spec.partition(":")
+    points = _points()
+    point = points.get(name.strip())
+    if point is None:
+        raise InputError(
+            "No such agent",
+            found=spec,
+            expected=", ".join(sorted(points)),
+            hint="`--agent 'command: …'` runs any other.",
+        )
+    try:
+        factory = point.load()
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"The agent {point.name!r} could not be loaded from {point.value}: {error}") from error
+    return cast("Agent", factory(rest.strip()))
+
+
+def detect_default(env: Mapping[str, str]) -> Agent:
+    """The first agent that is installed here: Claude Code before others, then by name.
+
+    Raises:
+        InputError: none is.
+    """
+    names = [name for name in agent_names() if name not in _NEVER_DEFAULT]
+    names.sort(key=lambda name: name != "claude-code")
+    for name in names:
+        agent = create_agent(name)
+        if agent.detect(env) is not None:
+            return agent
+    raise InputError(
+        "No coding agent was found",
+        found=f"none of {', '.join(names)} on PATH",
+        hint="Install one (`npm install -g @anthropic-ai/claude-code`), or point ASSAY_CLAUDE_CODE to its program, "
+        "or name another: --agent 'command: my-agent {prompt_file}'. --agent simulated tries everything without one.",
+    )
+
+
+def _points() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
