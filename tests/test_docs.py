@@ -13,6 +13,8 @@ import pytest
 from skill_assay.cli.main import COMMANDS, assay
 from skill_assay.errors import FailureKind
 from skill_assay.formats.checks_table import CHECK_SHORT
+from skill_assay.graders.checks import KINDS
+from skill_assay.graders.checks.arguments import argument_names
 from tools.doctor_tests import ALL_FAULTS
 from tools.make_reference import MEANINGS, pages
 
@@ -100,24 +102,25 @@ def test_every_command_has_help_and_every_option_a_sentence() -> None:
     assert not silent, f"no help text: {silent}"
 
 
-def table_rows(path: Path, cells: int) -> list[list[str]]:
-    rows = [line.strip().strip("|").split(" | ") for line in path.read_text(encoding="utf-8").splitlines()]
-    return [row for row in rows if len(row) >= cells]
+def table_rows(path: Path) -> list[list[str]]:
+    """The cells of the page's first table, without its head."""
+    table = re.search(r"(?:^\|.*\n)+", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert table is not None, path
+    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table[0].splitlines()[2:]]
 
 
-def test_every_check_kind_is_documented() -> None:
-    rows = table_rows(ROOT / "docs" / "reference" / "checks.md", 2)
-    documented = {row[0].strip().strip("`"): row[1] for row in rows if row[0].strip().startswith("`")}
-    assert set(documented) == set(CHECK_SHORT)
-    first = {kind: re.match(r"\s*`(\w+)`", text) for kind, text in documented.items()}
-    wrong = {kind: match.group(1) for kind, match in first.items() if match and match.group(1) != CHECK_SHORT[kind]}
-    assert not wrong, f"the first argument documented is not the short form's: {wrong}"
+def test_every_check_kind_is_documented_with_its_arguments() -> None:
+    rows = dict(table_rows(ROOT / "docs" / "reference" / "checks.md"))
+    assert {kind.strip("`") for kind in rows} == set(KINDS) == set(CHECK_SHORT)
+    for kind, checker in KINDS.items():
+        words = re.findall(r"`([a-z_]+)`", rows[f"`{kind}`"])
+        assert words[0] == CHECK_SHORT[kind], f"{kind}: the short form's argument comes first"
+        assert set(argument_names(checker)) <= set(words), f"{kind}: an argument is missing"
 
 
 def test_the_faults_page_has_every_number_once() -> None:
-    rows = table_rows(ROOT / "docs" / "explanation" / "faults.md", 3)
-    numbers = [int(row[0]) for row in rows if row[0].strip().isdigit()]
-    assert numbers == sorted(ALL_FAULTS)
+    rows = table_rows(ROOT / "docs" / "explanation" / "faults.md")
+    assert [int(row[0]) for row in rows] == sorted(ALL_FAULTS)
 
 
 def test_links_lead_somewhere() -> None:
@@ -132,7 +135,7 @@ def test_links_lead_somewhere() -> None:
 
 def test_glossary_words_are_used_and_no_others() -> None:
     glossary = ROOT / "docs" / "glossary.md"
-    words = [row[0].strip() for row in table_rows(glossary, 3)[2:]]
+    words = [row[0] for row in table_rows(glossary)]
     assert len(words) == len(set(words)) > 20
     other = [
         f"{path.relative_to(ROOT)}: {match.group()!r} (say {word})"

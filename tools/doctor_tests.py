@@ -40,17 +40,26 @@ def faults_tested() -> Mapping[int, list[str]]:
 
 
 def modules_untested() -> list[str]:
-    """Source modules that no test file mirrors and no test imports."""
-    texts = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
-    source = ROOT / "src"
-    modules = (path for path in source.rglob("*.py") if not path.name.startswith("__"))
-    names = {path: ".".join(path.relative_to(source).with_suffix("").parts) for path in modules}
-    return sorted(
-        name
-        for path, name in names.items()
-        if not re.search(rf"\b{re.escape(name)}\b|{re.escape(name.rpartition('.')[0])} import .*\b{path.stem}\b", texts)
-        and not (ROOT / "tests" / path.relative_to(source / "skill_assay").parent / f"test_{path.stem}.py").exists()
-    )
+    """Source modules that no test file mirrors and none of whose public names occurs in a test."""
+    words = set(re.findall(r"\w+", "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "tests").rglob("*.py"))))
+    source = ROOT / "src" / "skill_assay"
+    return [
+        path.relative_to(source).as_posix()
+        for path in sorted(source.rglob("*.py"))
+        if not (ROOT / "tests" / path.relative_to(source).parent / f"test_{path.stem}.py").exists()
+        and (names := public_names(path))
+        and not names & words
+    ]
+
+
+def public_names(path: Path) -> set[str]:
+    """What `__all__` names, and the module itself; none for a package or a program."""
+    if path.name.startswith("__"):
+        return set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and any(getattr(target, "id", "") == "__all__" for target in node.targets):
+            return {path.stem, *ast.literal_eval(node.value)}
+    return {path.stem}
 
 
 def parts_missing() -> Iterator[str]:
