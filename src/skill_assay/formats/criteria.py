@@ -11,6 +11,7 @@ from skill_assay.formats.fields import Fields
 from skill_assay.formats.notes import Notes, shown
 from skill_assay.formats.suggest import did_you_mean
 from skill_assay.model.evals import Check, Expectation, Requirement
+from skill_assay.model.findings import Severity
 
 __all__ = ["parse_criteria"]
 
@@ -75,7 +76,7 @@ def _object(fields: Fields) -> Expectation | None:
         notes.error("empty-expectation", "the expectation has no text", fields.path, remedy='Give it a "text".')
         return None
     if key and key != "text":
-        notes.info("criterion-key", f"{key} is read as text", fields.at(key))
+        notes.once("criterion-key", f"{key} is read as text", fields.at(key), Severity.INFO)
     for unknown in raw.keys() - _KNOWN:
         _unknown(unknown, fields)
     return Expectation(

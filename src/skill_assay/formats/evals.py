@@ -19,7 +19,7 @@ from skill_assay.formats.reading import read_source
 from skill_assay.formats.sniff import is_eval_file
 from skill_assay.formats.suggest import did_you_mean
 from skill_assay.model.evals import Environment, Eval, EvalSet, Expectation
-from skill_assay.model.findings import Finding
+from skill_assay.model.findings import Finding, Severity
 
 __all__ = ["examine_evals", "find_evals", "load_evals"]
 
@@ -160,9 +160,7 @@ def _read_eval(raw: Any, path: str, notes: Notes) -> Eval | None:
 def _alias(ours: str, names: tuple[str, ...], fields: Fields) -> str | None:
     key = fields.first(names)
     if key not in (None, ours):
-        message = f"{key} is read as {ours}"
-        if all(found.message != message for found in fields.notes.findings):
-            fields.notes.info("key-alias", message, fields.at(str(key)))
+        fields.notes.once("key-alias", f"{key} is read as {ours}", fields.at(str(key)), Severity.INFO)
     return key
 
 
@@ -230,9 +228,8 @@ def _expectations(fields: Fields) -> tuple[Expectation, ...]:
     present = [key for key in CRITERIA_KEYS if fields.raw.get(key) is not None]
     found: list[Expectation] = []
     for key in present:
-        message = f"{key} is read as expectations"
-        if key != "expectations" and all(note.message != message for note in fields.notes.findings):
-            fields.notes.info("criteria-key", message, fields.at(key))
+        if key != "expectations":
+            fields.notes.once("criteria-key", f"{key} is read as expectations", fields.at(key), Severity.INFO)
         found += parse_criteria(fields.raw[key], fields.at(key), fields.notes)
     return tuple(found)
 
@@ -257,6 +254,6 @@ def _should_trigger(fields: Fields) -> bool | None:
     silent = "expected_skill" in fields.raw and fields.raw["expected_skill"] is None
     if flag is None and silent and not isinstance(fields.raw.get("should_trigger"), str):
         message = "expected_skill null is read as should_trigger false"
-        fields.notes.once("no-skill-expected", message, fields.at("expected_skill"))
+        fields.notes.once("no-skill-expected", message, fields.at("expected_skill"), Severity.INFO)
         return False
     return flag

@@ -53,10 +53,10 @@ class Notes:
         """Something was repaired, or understood in an unusual way."""
         self._add(Severity.INFO, rule, message, path, **more)
 
-    def once(self, rule: str, message: str, path: str = "", **more: Any) -> None:
-        """A warning told at its first place only, however often it holds in the file."""
+    def once(self, rule: str, message: str, path: str = "", severity: Severity = Severity.WARNING, **more: Any) -> None:
+        """Told at its first place only, however often it holds in the file."""
         if all((found.rule, found.message) != (rule, message) for found in self._found):
-            self.warn(rule, message, path, **more)
+            self._add(severity, rule, message, path, **more)
 
     def _add(self, severity: Severity, rule: str, message: str, path: str, **more: Any) -> None:
         line = more.pop("line", None) or (self._line_of(path) if path else None)
