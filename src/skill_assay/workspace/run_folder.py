@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +31,9 @@ def eval_metadata(one: Eval) -> dict[str, Any]:
         "eval_name": one.title,
         "prompt": one.prompt,
         "assertions": [expectation.text for expectation in one.expectations],
+        **({"tags": list(one.tags)} if one.tags else {}),
+        **({"weight": one.weight} if one.weight != 1.0 else {}),
+        **({"known_issue": one.known_issue} if one.known_issue else {}),
     }
 
 
@@ -112,13 +114,8 @@ class RunFolder:
     def clear_outputs(self) -> None:
         """Forget what an earlier attempt made, before another one's files are kept."""
         with disk_errors(self.outputs):
-            if self.outputs.is_dir():
+            if self.outputs.is_dir() and not self.outputs.is_symlink():
                 shutil.rmtree(self.outputs)
-
-    def clear_outputs(self) -> None:
-        """Remove what an earlier attempt made."""
-        if self.outputs.is_dir() and not self.outputs.is_symlink():
-            shutil.rmtree(self.outputs)
 
     def write_collected(self, trial: Trial) -> None:
         """Keep what was paid for before it is graded, so that an end in between costs no second launch."""
