@@ -76,6 +76,8 @@ def materialise(baseline: str, skill: Skill, workspace: Workspace, into: Path) -
     Raises:
         InputError: it can't be had; the message says what was tried.
     """
+    if baseline == "previous":
+        return _previous(workspace, into / skill.folder)
     if baseline.startswith("git:"):
         return _from_git(baseline[4:], skill.root, into)
     if baseline.startswith("iteration-") and not Path(baseline).exists():
@@ -93,6 +95,18 @@ def materialise(baseline: str, skill: Skill, workspace: Workspace, into: Path) -
         found=baseline,
         expected="none, bare, a folder or archive with a SKILL.md, git:REV, or iteration-N",
     )
+
+
+def _previous(workspace: Workspace, into: Path) -> Path:
+    """The snapshot of the newest iteration, which is the one before the one about to begin."""
+    kept = [iteration for iteration in workspace.iterations() if iteration.snapshot_path.is_file()]
+    if not kept:
+        raise InputError(
+            "baseline_type is old_skill, and there is no older version to compare with",
+            file=str(workspace.path),
+            hint="Name one as baseline (a folder, an archive, git:REV), or set baseline_type to no_skill.",
+        )
+    return kept[-1].extract_snapshot(into)
 
 
 def _from_git(revision: str, root: Path, into: Path) -> Path:

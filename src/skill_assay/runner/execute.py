@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from skill_assay.errors import Failure, FailureKind
 from skill_assay.graders.checks import CheckGrader
@@ -109,7 +110,7 @@ def _rig(session: Session, iteration: Iteration, journal: Journal, state: Journa
         ledger=ledger,
         prices=prices,
         grading=Grading(
-            make_graders(settings),
+            make_graders(settings, session.inputs.evals_root),
             code,
             ledger,
             skill.name,
@@ -150,11 +151,11 @@ def make_sandbox(settings: RunSettings) -> Sandbox:
     return PrefixSandbox(settings.sandbox)
 
 
-def make_graders(settings: RunSettings) -> list[Grader]:
+def make_graders(settings: RunSettings, evals_root: Path | None) -> list[Grader]:
     """The graders in their order: machine checks, the project's own script, a grader program."""
-    graders: list[Grader] = [CheckGrader(), ScriptGrader()]
+    graders: list[Grader] = [CheckGrader(evals_root), ScriptGrader(evals_root)]
     if settings.grader:
-        graders.append(ProgramGrader(settings.grader))
+        graders.append(ProgramGrader(settings.grader, evals_root))
     return graders
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from skill_assay.agents.registry import create_agent
+from skill_assay.agents.registry import create_agent, detect_default
 from skill_assay.errors import InputError
 from skill_assay.model.agent import Detected
 from skill_assay.model.plan import Plan
@@ -89,7 +89,8 @@ def open_session(
     stack = ExitStack()
     try:
         private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-arms-")))
-        agent = _agent(settings, inputs)
+        agent = _agent(settings, inputs, env)
+        settings = replace(settings, agent=settings.agent or agent.name)
         detected = _detected(agent, env)
         sources = build_arms(inputs.skill, settings, workspace, private, again=again)
         kits = {source.arm.name: _kit(source, agent, detected, env) for source in sources}
@@ -112,8 +113,8 @@ def open_session(
         raise
 
 
-def _agent(settings: RunSettings, inputs: Inputs) -> Agent:
-    agent = create_agent(settings.agent)
+def _agent(settings: RunSettings, inputs: Inputs, env: Mapping[str, str]) -> Agent:
+    agent = create_agent(settings.agent) if settings.agent else detect_default(env)
     bind = getattr(agent, "bind", None)
     if bind is not None:
         bind(inputs.skill.root, inputs.evals)

@@ -53,7 +53,8 @@ class Retrying:
 class RunSettings:
     """Everything a person may choose about a run."""
 
-    agent: str = "claude-code"
+    agent: str = ""
+    """Empty: the one found on this machine."""
     model: str | None = None
     baselines: tuple[str, ...] = ("none",)
     invoke: Invoke = "told"

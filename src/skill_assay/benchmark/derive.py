@@ -1,0 +1,70 @@
+"""Everything that can be said of an iteration, derived again from what is stored, without an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skill_assay.benchmark.aggregate import aggregate
+from skill_assay.benchmark.cells import outcome_of
+from skill_assay.benchmark.inference import infer
+from skill_assay.model.benchmark import Benchmark
+from skill_assay.model.inference import Inference, InferenceSettings
+from skill_assay.workspace.discovery import Found, discover
+
+__all__ = ["Derived", "derive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """The numbers of an iteration, and what may be concluded from them."""
+
+    benchmark: Benchmark
+    inference: Inference | None
+    """`None` where there is only one arm, or no run."""
+    found: Found
+
+
+def derive(
+    place: Path,
+    *,
+    thresholds: Mapping[str, Any] | None = None,
+    primary: str | None = None,
+    baseline: str | None = None,
+) -> Derived:
+    """The benchmark of an iteration, ours or somebody else's.
+
+    Args:
+        place: the iteration, or a folder in any layout that discovery knows.
+        thresholds: instead of those of the plan.
+        primary: the arm whose benefit is asked, where roles are to be told.
+        baseline: the arm it is compared with.
+
+    Raises:
+        NotFoundError: no run was found.
+    """
+    found = discover(place, primary=primary, baseline=baseline)
+    inference = _infer(found)
+    benchmark = aggregate(found, thresholds=thresholds, inference=inference.to_dict() if inference else None)
+    return Derived(benchmark, inference, found)
+
+
+def _infer(found: Found) -> Inference | None:
+    first = next((arm for arm in found.arms if arm.role == "primary"), None)
+    second = next((arm for arm in found.arms if arm.role == "baseline"), None)
+    if first is None or second is None:
+        return None
+    settings = found.plan.settings if found.plan else {}
+    return infer(
+        [outcome_of(run) for run in found.runs],
+        first.name,
+        second.name,
+        InferenceSettings(
+            margin=float(settings.get("margin", 0.05)),
+            seed=found.plan.seed if found.plan else 42,
+            timeouts="fail" if settings.get("timeouts") == "fail" else "exclude",
+            baseline_has_skill=bool(found.plan and any(a.skill for a in found.plan.arms if a.name == second.name)),
+        ),
+    )
