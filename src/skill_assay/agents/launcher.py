@@ -85,6 +85,13 @@ def _kill(pid: int, number: int) -> None:
         pass
 
 
+def _kill_group(leader: int, number: int) -> None:
+    try:
+        os.killpg(leader, number)
+    except OSError:
+        _kill(leader, number)
+
+
 def _exists(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -223,13 +230,10 @@ class Launcher:
         if self._deadline is not None:
             return
         self._deadline = time.monotonic() + self._spec["grace"]
-        target, depth = self._child, self._spec["wrappers"]
-        for _ in range(depth):
-            target = next(iter(_children(target)), 0)
-        if depth and target:
-            _kill(target, self._spec["signal"])
-        else:
-            _kill(-self._child, self._spec["signal"])
+        target = self._child
+        for _ in range(self._spec["wrappers"]):
+            target = next(iter(_children(target)), self._child)
+        _kill_group(target, self._spec["signal"])
 
     def _sweep(self, status: int | None) -> int:
         """Kill until there is nothing to kill; how many could not be."""
@@ -276,7 +280,7 @@ def _candidates(program: bytes, path: bytes) -> list[bytes]:
 
 
 def _with_feed(argv: list[bytes], feed: bytes | None) -> list[bytes]:
-    """Lay `feed` on a descriptor and name it wherever `{feed}` stands: what must not be seen in a process list."""
+    """Lay `feed` on a descriptor and name it where the first word `{feed}` stands: what no process list may show."""
     if feed is None:
         return argv
     fd = os.memfd_create("feed", 0)
@@ -284,7 +288,8 @@ def _with_feed(argv: list[bytes], feed: bytes | None) -> list[bytes]:
         file.write(feed)
     os.lseek(fd, 0, os.SEEK_SET)
     os.set_inheritable(fd, True)
-    return [word.replace(b"{feed}", str(fd).encode()) for word in argv]
+    place = argv.index(b"{feed}")
+    return [*argv[:place], str(fd).encode(), *argv[place + 1 :]]
 
 
 def _polled_tree(site: str) -> Any:
@@ -306,6 +311,8 @@ def _launch(fds: list[int]) -> None:
         for fd in fds:
             os.set_inheritable(fd, False)
         Launcher(control, marshal.loads(data)).run(streams)
+    except EOFError:
+        pass  # ended before it began
     except BaseException as error:
         os.write(control, f"E {error!r}\n".encode())
     finally:

@@ -97,13 +97,18 @@ class Link:
     ended: bool = field(default=False, init=False)
 
     def end(self) -> None:
-        """Ask the launcher to end the program and everything it started."""
-        if not self.ended:
-            self.ended = True
-            try:
+        """Ask the launcher to end the program and everything it started; what was not started yet never is."""
+        if self.ended:
+            return
+        self.ended = True
+        try:
+            if self.spec:
+                self.spec = b""
+                self.control.shutdown(socket.SHUT_WR)
+            else:
                 self.control.send(b"e")
-            except OSError:
-                pass  # the launcher is gone already, or the specification was never taken: closing ends it
+        except OSError:
+            pass  # the launcher is gone already
 
     def close_streams(self) -> None:
         """Nothing more is read or written: a program blocked on a full pipe sees it broken."""

@@ -183,6 +183,7 @@ class _Session:
             _kill(self.identity.pid)
             with anyio.move_on_after(1.0):
                 await self._follow()
+        self.gone = True
 
     async def _follow(self) -> None:
         """Write the specification, then read the launcher's messages until it is gone."""

@@ -42,6 +42,6 @@ class Launch:
     end_signal: str = "TERM"
     """The signal by which this program ends cleanly."""
     feed: bytes | None = None
-    """Laid on a descriptor whose number replaces `{feed}` in `argv`: what no process list may show."""
+    """Laid on a descriptor whose number replaces the first word `{feed}` of `argv`: what no process list may show."""
     wrappers: int = 0
     """Processes a sandbox puts above the program itself: the end signal goes past them."""
