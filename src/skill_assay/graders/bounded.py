@@ -1,0 +1,53 @@
+"""Work whose length an untrusted text decides, done in a worker process that can be ended.
+
+A regular expression can take for ever on a text made for it, and no thread of our own can stop it. So patterns,
+JSON paths, schemas and language detection run in one of a few worker processes, within `SECONDS`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TypeVar
+
+import anyio
+import anyio.to_process
+from anyio.lowlevel import RunVar
+
+__all__ = ["SECONDS", "TooLong", "bounded"]
+
+SECONDS = 20.0
+"""How long one look may take."""
+
+T = TypeVar("T")
+
+_limiter: RunVar[anyio.CapacityLimiter] = RunVar("skill_assay_look_limiter")
+
+
+class TooLong(Exception):
+    """It was not done in time; the worker was ended."""
+
+
+async def bounded(look: Callable[..., T], *arguments: object, seconds: float | None = None) -> T:
+    """`look(*arguments)` in a worker process; everything passed and returned is pickled.
+
+    Raises:
+        TooLong: it was not done within `seconds` (`SECONDS` when `None`), counted from its start.
+    """
+    limit = SECONDS if seconds is None else seconds
+    async with _workers():
+        try:
+            with anyio.fail_after(limit):
+                return await anyio.to_process.run_sync(look, *arguments, cancellable=True)
+        except TimeoutError as error:
+            raise TooLong(f"it took more than {limit:g} seconds and was ended") from error
+
+
+def _workers() -> anyio.CapacityLimiter:
+    # Ours is taken before the clock starts: waiting for a worker must not count as looking.
+    try:
+        return _limiter.get()
+    except LookupError:
+        limiter = anyio.CapacityLimiter(os.cpu_count() or 2)
+        _limiter.set(limiter)
+        return limiter
