@@ -50,6 +50,12 @@ def test_every_key_is_understood(tmp_path: Path) -> None:
     assert other == Behaviour(fail=Fail(FailureKind.OVERLOADED, 1, "m", 2))
 
 
+def test_a_file_may_be_given_as_json(tmp_path: Path) -> None:
+    script = load_script(written(tmp_path, {"evals": {"a": {"*": {"write": {"x.json": {"ü": [1]}}}}}}))
+    (behaviour,) = script.behaviours("a", "with_skill", installed=True)
+    assert behaviour.write == (("x.json", '{\n  "ü": [\n    1\n  ]\n}\n'),)
+
+
 def test_the_nearest_entry_is_taken(tmp_path: Path) -> None:
     def says(text: str) -> list[dict[str, str]]:
         return [{"say": text}]

@@ -222,6 +222,8 @@ class _Reader:
             strange = "\\" in path or "\0" in path or not _encodable(path)
             if strange or not pure.parts or pure.is_absolute() or ".." in pure.parts:
                 raise self._wrong("A path below the working directory is needed here", place, path)
+            if isinstance(content, dict | list):
+                content = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
             files.append((path, self.text(content, _at(place, path))))
         return tuple(files)
 
