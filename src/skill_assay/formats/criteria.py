@@ -39,6 +39,8 @@ _VALUE_KEYS: Mapping[str, tuple[str, ...]] = {
     "matches": ("pattern", "value"),
     "file_exists": ("path", "value"),
 }
+_JUDGED = frozenset({"llm_judge", "llm-judge", "judge", "llm", "rubric", "qualitative"})
+"""What other tools call "a judge decides", which a text without a check says already."""
 _CALL = re.compile(r"""contains\((["'])(?P<text>.+)\1\)""")
 
 
@@ -196,8 +198,11 @@ def _compiles(pattern: str) -> bool:
 
 
 def _not_a_check(fields: Fields, kind: Any, where: str) -> None:
+    if kind in _JUDGED:
+        return
     remedy = 'To have a machine decide it, write "check": {kind: arguments}.'
     if isinstance(kind, str) and kind in CHECK_SHORT:
         remedy = f'Write it as "check": {{"{kind}": …}}.'
-    message = "another tool's check can't be read as one of ours; the text stays, for a judge"
-    fields.notes.info("foreign-text", message, where, found=shown(kind) if kind else "", remedy=remedy)
+    what = f"{shown(kind)} is" if isinstance(kind, str) else "its keys are"
+    message = f"{what} no check of ours; the text stays, for a judge"
+    fields.notes.once("foreign-text", message, where, Severity.INFO, remedy=remedy)

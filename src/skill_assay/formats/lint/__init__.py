@@ -1,0 +1,1 @@
+"""What `assay lint` knows: one small function a rule, gathered in tuples by the kind of file they judge."""

@@ -1,0 +1,188 @@
+"""Reads whatever lies at a path, and has every rule look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from skill_assay.errors import AssayError, InputError, NotFoundError
+from skill_assay.formats.config import Configuration, examine_config
+from skill_assay.formats.dialect import locate
+from skill_assay.formats.evals import examine_evals
+from skill_assay.formats.frontmatter import read_frontmatter
+from skill_assay.formats.jsontext import parse_json
+from skill_assay.formats.lint.eval_rules import EVAL_RULES
+from skill_assay.formats.lint.other_rules import CONFIG_RULES, QUERY_RULES
+from skill_assay.formats.lint.skill_rules import SKILL_RULES
+from skill_assay.formats.lint.subject import Subject
+from skill_assay.formats.notes import Notes
+from skill_assay.formats.reading import decode, read_source
+from skill_assay.formats.skill import examine_skill
+from skill_assay.formats.sniff import Kind, sniff
+from skill_assay.formats.triggers import examine_queries
+from skill_assay.model.evals import EvalSet, Expectation
+from skill_assay.model.findings import Finding, Severity
+from skill_assay.model.skill import Skill
+
+__all__ = ["CheckProblems", "Report", "lint"]
+
+CheckProblems = Callable[[Expectation, Path], Sequence[InputError]]
+"""What is wrong with an expectation's checks, given the evals' folder. Handed in, since graders lie above."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One file: what was understood, and what was found."""
+
+    file: str
+    kind: Kind | None
+    understood: str
+    findings: tuple[Finding, ...]
+
+
+def lint(path: Path, check_problems: CheckProblems) -> list[Report]:
+    """Everything there is to say about a skill's folder, or one file of it.
+
+    Raises:
+        NotFoundError: there is nothing to read.
+    """
+    if not path.exists():
+        raise NotFoundError("there is nothing here", file=str(path))
+    kind = sniff(path)
+    if path.is_dir():
+        return _folder(path, kind, check_problems)
+    if kind is None:
+        expected = "a skill, evals, a trigger set or a configuration"
+        raise InputError("is none of the files that are known here", file=str(path), expected=expected)
+    return [_file(path, kind, _owner(path), check_problems)]
+
+
+def _folder(path: Path, kind: Kind | None, check_problems: CheckProblems) -> list[Report]:
+    """A skill's folder, or a folder of evals and trigger sets."""
+    evals = path / "evals" if kind is Kind.SKILL or (path / "evals").is_dir() else path
+    files = [file for file in sorted(evals.glob("*")) if file.is_file()] if evals.is_dir() else []
+    known = [(file, found) for file in files if (found := sniff(file)) not in (None, Kind.SKILL)]
+    if kind is not Kind.SKILL and not known:
+        hint = "A skill is a folder with a SKILL.md; `assay init` begins one."
+        raise NotFoundError("there is no SKILL.md here, nor evals", file=str(path), hint=hint)
+    skill_file = path / "SKILL.md"
+    reports = [_file(skill_file, Kind.SKILL, None, check_problems)] if kind is Kind.SKILL else []
+    owner = _owner(evals / "evals.json")
+    return reports + [_file(file, found, owner, check_problems) for file, found in known if found]
+
+
+def _owner(path: Path) -> Skill | None:
+    """The skill whose `evals/` a file lies in."""
+    try:
+        return examine_skill(path.absolute().parent.parent)[0]
+    except AssayError:
+        return None
+
+
+def _file(path: Path, kind: Kind, owner: Skill | None, check_problems: CheckProblems) -> Report:
+    try:
+        if kind is Kind.SKILL:
+            return _skill(path)
+        if kind is Kind.EVALS:
+            return _evals(path, owner, check_problems)
+        return _queries(path, owner) if kind is Kind.TRIGGERS else _config(path, owner)
+    except InputError as error:
+        return Report(str(path), kind, "could not be read", (_as_finding(error, str(path)),))
+
+
+def _as_finding(error: InputError, file: str, rule: str = "unreadable") -> Finding:
+    return Finding(
+        Severity.ERROR,
+        rule,
+        error.message,
+        remedy=error.hint or "",
+        file=error.file or file,
+        json_path=error.json_path or "",
+        line=error.line,
+        found=error.found or "",
+        expected=error.expected or "",
+    )
+
+
+def _skill(path: Path) -> Report:
+    skill, findings = examine_skill(path if path.name == "SKILL.md" else path.parent)
+    if skill is None:
+        return Report(str(path), Kind.SKILL, "could not be used", findings)
+    file = str(path)
+    notes = Notes(file, read_frontmatter(decode(skill.raw, file)[0], file).yaml.line)
+    for rule in SKILL_RULES:
+        rule(Subject(skill, skill, skill.root), notes)
+    lines = skill.body.count("\n") + 1 if skill.body.strip() else 0
+    understood = (
+        f"{skill.name}: description of {len(skill.description.strip())} characters, "
+        f"body of {lines} lines, {_count(len(skill.files), 'file')} for the agent"
+    )
+    return Report(file, Kind.SKILL, understood, findings + notes.findings)
+
+
+def _evals(path: Path, owner: Skill | None, check_problems: CheckProblems) -> Report:
+    root = owner.root if owner else path.absolute().parent.parent
+    evals, findings = examine_evals(path, skill_root=root)
+    parsed = parse_json(read_source(path).text, str(path))
+    notes = Notes(str(path), parsed.line)
+    located = locate(parsed.value, Notes("")).evals
+    places = (
+        {one.id: at for one, (_, at) in zip(evals.evals, located, strict=False)} if _all_read(evals, located) else {}
+    )
+    for rule in EVAL_RULES:
+        rule(Subject(evals, owner, root, places), notes)
+    for one in evals.evals:
+        for expectation in one.expectations:
+            for error in check_problems(expectation, evals.root):
+                found = _as_finding(error, str(path), "check-argument")
+                line = parsed.line(found.json_path) if found.json_path else None
+                findings += (replace(found, file=str(path), line=line),)
+    return Report(str(path), Kind.EVALS, _evals_understood(evals), _needed(findings) + notes.findings)
+
+
+def _all_read(evals: EvalSet, located: Sequence[object]) -> bool:
+    return len(evals.evals) == len(located)
+
+
+def _needed(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """A missing fixture is an error here: a run would refuse it."""
+    return tuple(
+        replace(finding, severity=Severity.ERROR) if finding.rule == "fixture-missing" else finding
+        for finding in findings
+    )
+
+
+def _evals_understood(evals: EvalSet) -> str:
+    expectations = [each for one in evals.evals for each in one.expectations]
+    checked = sum(bool(each.checks) for each in expectations)
+    texts = len(expectations) - checked
+    return (
+        f"{_count(len(evals.evals), 'eval')}, {_count(len(expectations), 'expectation')}: "
+        f"{checked} decided by a machine, {texts} by a judge or a script"
+    )
+
+
+def _queries(path: Path, owner: Skill | None) -> Report:
+    queries, findings = examine_queries(path, skill_name=owner.name if owner else None)
+    notes = Notes(str(path))
+    if queries.queries:
+        for rule in QUERY_RULES:
+            rule(Subject(queries, owner), notes)
+    positive = sum(query.should_trigger for query in queries.queries)
+    total = len(queries.queries)
+    understood = f"{total} quer{'y' if total == 1 else 'ies'}: {positive} should trigger, {total - positive} should not"
+    return Report(str(path), Kind.TRIGGERS, understood, findings + notes.findings)
+
+
+def _config(path: Path, owner: Skill | None) -> Report:
+    configuration, findings = examine_config(path)
+    notes = Notes(str(path), parse_json(read_source(path).text, str(path)).line)
+    for rule in CONFIG_RULES:
+        rule(Subject[Configuration](configuration, owner), notes)
+    understood = f"{_count(len(configuration.values), 'setting')}, {_count(len(configuration.thresholds), 'threshold')}"
+    return Report(str(path), Kind.CONFIG, understood, findings + notes.findings)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"

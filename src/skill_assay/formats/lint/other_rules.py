@@ -1,0 +1,60 @@
+"""Rules for trigger sets and configurations."""
+
+from __future__ import annotations
+
+from skill_assay.formats.config import Configuration
+from skill_assay.formats.lint.subject import Rule, Subject
+from skill_assay.formats.notes import Notes
+from skill_assay.model.triggers import QuerySet
+
+__all__ = ["CONFIG_RULES", "QUERY_RULES"]
+
+_FEW = 8
+_PATHS = {"evals": "eval_set_path", "skill_path": "skill_path", "previous_benchmark": "previous_benchmark"}
+
+
+def one_label(subject: Subject[QuerySet], notes: Notes) -> None:
+    """With one label only, a skill that always fires (or never) looks perfect."""
+    labels = {query.should_trigger for query in subject.content.queries}
+    if len(labels) == 1:
+        have, need = ("should", "should not") if labels == {True} else ("should not", "should")
+        remedy = f"Add queries for which the skill {need} fire, near misses above all."
+        notes.warn("one-label", f"every query {have} trigger the skill", "$", remedy=remedy)
+
+
+def few_queries(subject: Subject[QuerySet], notes: Notes) -> None:
+    """Few queries say little."""
+    for label in (True, False):
+        count = sum(query.should_trigger is label for query in subject.content.queries)
+        if 0 < count < _FEW:
+            word = "should" if label else "should not"
+            remedy = f"{_FEW} to 10 of each are usual."
+            notes.info(
+                "few-queries", f"only {count} queries {word} trigger: the rate will be coarse", "$", remedy=remedy
+            )
+
+
+def names_skill(subject: Subject[QuerySet], notes: Notes) -> None:
+    """A query that names the skill tests the name and not the description."""
+    if subject.skill is None:
+        return
+    name = subject.skill.name.lower()
+    told = [query for query in subject.content.queries if query.should_trigger and name in query.text.lower()]
+    if told:
+        remedy = "Say it as a user would who does not know the skill."
+        found = ", ".join(query.id for query in told[:10])
+        message = f"{len(told)} queries name the skill, so they do not test its description"
+        notes.info("names-skill", message, "$", found=found, remedy=remedy)
+
+
+def path_missing(subject: Subject[Configuration], notes: Notes) -> None:
+    """A path in the configuration that leads nowhere."""
+    for name, key in _PATHS.items():
+        place = subject.content.place(name)
+        if place is not None and not place.exists():
+            found = str(subject.content.values[name])
+            notes.warn("path-missing", f"{key} is not there", f"$.{key}", found=found, remedy="Correct the path.")
+
+
+QUERY_RULES: tuple[Rule[QuerySet], ...] = (one_label, few_queries, names_skill)
+CONFIG_RULES: tuple[Rule[Configuration], ...] = (path_missing,)
