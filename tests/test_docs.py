@@ -13,6 +13,8 @@ import pytest
 from skill_assay.cli.main import COMMANDS, assay
 from skill_assay.errors import FailureKind
 from skill_assay.formats.checks_table import CHECK_SHORT
+from skill_assay.formats.dialect import CRITERIA_KEYS, EVAL_ALIASES, EVAL_KEYS
+from skill_assay.formats.settings import SETTINGS, THRESHOLDS
 from skill_assay.graders.checks import KINDS
 from skill_assay.graders.checks.arguments import argument_names
 from tools.doctor_tests import ALL_FAULTS
@@ -23,6 +25,7 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").r
 FENCE = re.compile(r"^ *```[a-z]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(assay [^`\n]+)`")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+OWN_KEYS = EVAL_KEYS - {name for names in EVAL_ALIASES.values() for name in names} - set(CRITERIA_KEYS)
 INSTEAD_OF = {
     r"test cases?": "eval",
     r"scenarios?": "eval",
@@ -116,6 +119,19 @@ def test_every_check_kind_is_documented_with_its_arguments() -> None:
         words = re.findall(r"`([a-z_]+)`", rows[f"`{kind}`"])
         assert words[0] == CHECK_SHORT[kind], f"{kind}: the short form's argument comes first"
         assert set(argument_names(checker)) <= set(words), f"{kind}: an argument is missing"
+
+
+def test_every_setting_and_threshold_is_documented() -> None:
+    page = ROOT / "docs" / "reference" / "configuration.md"
+    keys = [key.strip("` ") for row in table_rows(page) for key in row[0].split(",")]
+    assert sorted(keys) == sorted([*SETTINGS, "thresholds"])
+    named = set(re.findall(r"`(\w+)`", page.read_text(encoding="utf-8").split("## Thresholds")[1]))
+    assert named == set(THRESHOLDS)
+
+
+def test_every_key_of_an_eval_is_documented() -> None:
+    documented = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "reference" / "evals.md").read_text(encoding="utf-8")))
+    assert {*EVAL_ALIASES, "expectations", *OWN_KEYS} <= documented
 
 
 def test_the_faults_page_has_every_number_once() -> None:
