@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from skill_assay.benchmark.descriptive import arm_figures, dead_expectations, eval_arm, ratio
+from skill_assay.benchmark.notes import notes
 from skill_assay.benchmark.thresholds import evaluate
-from skill_assay.model.benchmark import ArmFigures, Benchmark, EvalFigures, Exclusion, Run, Spread
+from skill_assay.model.benchmark import NOTHING_GRADED, ArmFigures, Benchmark, EvalFigures, Exclusion, Run, Spread
 from skill_assay.workspace.discovery import Found
 from skill_assay.workspace.store import iteration_number
 
@@ -60,7 +62,7 @@ def aggregate(
     asked = thresholds if thresholds is not None else _planned_thresholds(found)
     compared = [arm.arm.name for arm in (primary, baseline) if arm is not None]
     plan = found.plan
-    return Benchmark(
+    benchmark = Benchmark(
         skill_name=plan.skill_name if plan else found.root.resolve().parent.name.removesuffix("-workspace"),
         skill_path=plan.skill_path if plan else "",
         iteration=plan.iteration if plan else iteration_number(found.root) or 0,
@@ -88,6 +90,7 @@ def aggregate(
         provenance=_provenance(found),
         inference=inference,
     )
+    return replace(benchmark, notes=notes(benchmark))
 
 
 def _cells(runs: Sequence[Run]) -> dict[tuple[str, str], list[Run]]:
@@ -119,7 +122,13 @@ def _of_means(primary: ArmFigures, baseline: ArmFigures | None, what: str) -> fl
 
 
 def _ungraded(runs: Sequence[Run]) -> Mapping[str, int]:
-    return Counter(one.text for run in runs if run.excluded is None for one in run.expectations if one.passed is None)
+    return Counter(
+        one.text
+        for run in runs
+        if run.excluded in (None, NOTHING_GRADED)
+        for one in run.expectations
+        if one.passed is None
+    )
 
 
 def _provenance(found: Found) -> Mapping[str, Any]:

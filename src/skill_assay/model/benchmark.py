@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 __all__ = [
+    "NOTHING_GRADED",
     "ArmFigures",
     "Benchmark",
     "DeadExpectation",
@@ -27,6 +28,8 @@ __all__ = [
     "ThresholdResult",
 ]
 
+NOTHING_GRADED = "nothing was graded"
+"""The reason for leaving out a trial that ended well and in which no expectation was decided."""
 ArmRole = Literal["primary", "baseline", "other"]
 Reliability = Literal["high", "medium", "low", "unreliable"]
 
@@ -282,6 +285,8 @@ class Benchmark:
     """Summaries that disagree with the list below them; the list was believed."""
     missing: int = 0
     """Planned trials without a record."""
+    notes: tuple[str, ...] = ()
+    """What is worth a look, one plain sentence each."""
     simulated: bool = False
     foreign: bool = False
     provenance: Mapping[str, Any] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from skill_assay.model.transcript import (
     Event,
@@ -76,7 +76,7 @@ def _headed(title: str, parent: str | None, body: str) -> str:
     return f"### {title}{' (sub-agent)' if parent else ''}" + (f"\n\n{body}" if body else "")
 
 
-def _facts(facts: list[tuple[str, object]]) -> str:
+def _facts(facts: Sequence[tuple[str, object]]) -> str:
     return "\n".join(f"- {name}: {_inline(str(value))}" for name, value in facts if value is not None)
 
 

@@ -6,13 +6,13 @@ Every command that reads results comes through here, so that no two disagree abo
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from skill_assay.errors import NotFoundError
-from skill_assay.model.benchmark import FoundArm, FoundEval, Run, Skipped
+from skill_assay.model.benchmark import NOTHING_GRADED, FoundArm, FoundEval, Run, Skipped
 from skill_assay.model.plan import Plan
 from skill_assay.workspace.foreign_grading import Grading, identity, number, parse_grading, whole
 from skill_assay.workspace.layout import GradingFile, Walk, walk
@@ -41,6 +41,24 @@ class Found:
     """For an iteration of ours."""
     missing: int = 0
     """Planned trials without a record."""
+
+    def only(self, keys: Iterable[str]) -> Found:
+        """The part about some evals.
+
+        Raises:
+            NotFoundError: nothing is left.
+        """
+        kept = set(keys)
+        evals = tuple(one for one in self.evals if one.key in kept)
+        if not evals:
+            known = ", ".join(one.key for one in self.evals[:20])
+            raise NotFoundError("no such eval here", file=str(self.root), expected=known)
+        runs = tuple(run for run in self.runs if run.eval.key in kept)
+        missing = 0
+        if self.plan:
+            planned = sum(trial.eval_id in kept for trial in self.plan.order)
+            missing = max(0, planned - len(runs))
+        return replace(self, evals=evals, runs=runs, missing=missing)
 
 
 def discover(place: Path, *, primary: str | None = None, baseline: str | None = None) -> Found:
@@ -151,7 +169,7 @@ class _Foreign:
             errors=grading.errors,
             stated_rate=grading.stated_rate,
         )
-        return run if run.score is not None else replace(run, excluded="nothing was graded")
+        return run if run.score is not None else replace(run, excluded=NOTHING_GRADED)
 
     def _eval(self, file: GradingFile, grading: Grading, arm: str) -> FoundEval | None:
         key = (*file.parts, arm, file.named or "")

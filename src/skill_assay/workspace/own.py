@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_assay.errors import POLICIES, FailureKind
-from skill_assay.model.benchmark import ExpectationResult, FoundArm, FoundEval, Run, Skipped
+from skill_assay.model.benchmark import NOTHING_GRADED, ExpectationResult, FoundArm, FoundEval, Run, Skipped
 from skill_assay.model.evals import eval_folder
 from skill_assay.model.plan import Plan
 from skill_assay.model.trial import State
@@ -67,7 +67,7 @@ def read_runs(root: Path, plan: Plan) -> tuple[list[FoundEval], list[Run], list[
                 place = f"{folder}/{name}"
                 try:
                     run = _run(load(f"{root}/{place}/trial.json"), one, arm.name, place)
-                except (Unreadable, KeyError, TypeError, ValueError) as error:
+                except (Unreadable, LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
                     skipped.append(Skipped(place, _why(root / place, error)))
                 else:
                     runs.append(_timeout_failed(run) if timeouts_fail else run)
@@ -110,10 +110,11 @@ def _run(record: dict[str, Any], one: FoundEval, arm: str, place: str) -> Run:
     last: dict[str, Any] = attempts[-1] if attempts else {}
     failure = (last.get("failure") or {}).get("kind")
     usage = last.get("usage") or {}
+    used = record.get("skill_used")
     run = Run(
         eval=one,
         arm=arm,
-        number=record["id"]["repeat"],
+        number=int(record["id"]["repeat"]),
         folder=place,
         expectations=tuple(_expectations(record["grades"])),
         seconds=_seconds(last, usage),
@@ -121,12 +122,12 @@ def _run(record: dict[str, Any], one: FoundEval, arm: str, place: str) -> Run:
         cost_usd=number(usage.get("cost_usd")),
         excluded=_excluded(record["state"], failure),
         failure=failure,
-        skill_used=record.get("skill_used"),
-        tool_calls=sum(last["tools_called"].values()) if "tools_called" in last else None,
-        errors=last.get("tool_errors"),
+        skill_used=used if isinstance(used, bool) else None,
+        tool_calls=whole(sum(last["tools_called"].values())) if "tools_called" in last else None,
+        errors=whole(last.get("tool_errors")),
         model=", ".join(last.get("models") or ()) or record.get("arm_model"),
     )
-    return run if run.excluded or run.score is not None else replace(run, excluded="nothing was graded")
+    return run if run.excluded or run.score is not None else replace(run, excluded=NOTHING_GRADED)
 
 
 def _expectations(grades: list[dict[str, Any]]) -> Iterator[ExpectationResult]:

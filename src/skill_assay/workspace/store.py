@@ -25,7 +25,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from skill_assay.errors import InputError, NotFoundError
 from skill_assay.formats.plan_record import plan_from_dict, plan_to_dict
@@ -217,9 +216,9 @@ class Iteration:
         for path in sorted(self.path.glob("*/*/run-*/trial.json")):
             yield RunFolder(path.parent, self.writer).load()
 
-    def write_benchmark(self, record: Mapping[str, Any], markdown: str) -> None:
+    def write_benchmark(self, record: str, markdown: str) -> None:
         """Write `benchmark.json` and `benchmark.md`."""
-        self.writer.write_json(self.path / "benchmark.json", record)
+        self.writer.write_text(self.benchmark_path, record)
         self.writer.write_text(self.path / "benchmark.md", markdown)
 
     @property

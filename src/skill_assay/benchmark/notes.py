@@ -1,0 +1,124 @@
+"""What is worth a look in a benchmark, in plain sentences: what cannot tell the arms apart, and what was left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from skill_assay.model.benchmark import NOTHING_GRADED, Benchmark, EvalFigures
+
+__all__ = ["notes"]
+
+_MANY = 5
+
+
+def notes(found: Benchmark) -> tuple[str, ...]:
+    """The sentences, the most telling first."""
+    return (
+        *_partial(found),
+        *_limited("", list(_excluded(found))),
+        *_uneven_timeouts(found),
+        *_limited("expectations cannot show what the skill adds", list(_dead(found))),
+        *_activation(found),
+        *_ungraded(found),
+        *_reliability(found),
+        *_thresholds(found),
+        *_reading(found),
+    )
+
+
+def _limited(what: str, found: list[str]) -> Iterator[str]:
+    yield from found[:_MANY]
+    if len(found) > _MANY:
+        yield f"{len(found) - _MANY} more {what or 'like these'}"
+
+
+def _partial(found: Benchmark) -> Iterator[str]:
+    if found.simulated:
+        yield "simulated: no real agent did any of this work"
+    if found.missing:
+        total = sum(arm.requested for arm in found.arms)
+        yield f"partial: {found.missing} of {total} trials are missing; `assay run --resume` runs them"
+
+
+def _excluded(found: Benchmark) -> Iterator[str]:
+    cells = Counter((one.eval.name, one.arm, one.reason) for one in found.exclusions)
+    again = "" if found.foreign else "; `assay run --resume` would run {} again"
+    for (name, arm, reason), count in cells.items():
+        trials = "one trial" if count == 1 else f"{count} trials"
+        hint = again.format("it" if count == 1 else "them") if reason != NOTHING_GRADED else ""
+        yield f"{name} lost {trials} of {arm}: {reason}{hint}"
+
+
+def _uneven_timeouts(found: Benchmark) -> Iterator[str]:
+    if found.baseline is None:
+        return
+    counts = [
+        sum(run.failure == "time_limit" for run in found.runs if run.arm == arm.arm.name)
+        for arm in (found.primary, found.baseline)
+    ]
+    if counts[0] != counts[1]:
+        names = (found.primary.arm.name, found.baseline.arm.name)
+        yield (
+            f"time limits fell unevenly: {counts[0]} in {names[0]}, {counts[1]} in {names[1]}; "
+            "a slow arm can gain or lose by how they are counted"
+        )
+
+
+def _dead(found: Benchmark) -> Iterator[str]:
+    for one in found.dead:
+        where = f'"{_short(one.text)}" of {one.eval.name}'
+        if one.passed:
+            yield f"{where} passes in both arms every time: it cannot show what the skill adds"
+        else:
+            yield f"{where} fails in both arms every time: the check or the skill needs a look"
+
+
+def _activation(found: Benchmark) -> Iterator[str]:
+    for arm in found.arms:
+        expected = arm.arm.role == "primary"
+        if expected and arm.use_known and arm.used < arm.use_known:
+            yield f"the skill was used in {arm.used} of {arm.use_known} trials of {arm.arm.name}"
+
+
+def _ungraded(found: Benchmark) -> Iterator[str]:
+    if found.ungraded:
+        count, trials = len(found.ungraded), sum(found.ungraded.values())
+        what = "1 expectation" if count == 1 else f"{count} expectations"
+        yield (
+            f"{what} stayed ungraded ({trials} times) and in no rate: give a check, "
+            "or a function in evals/checks.py, and use `assay grade`"
+        )
+
+
+def _reliability(found: Benchmark) -> Iterator[str]:
+    shaky = [one.eval.name for one in found.evals if _is_shaky(found, one)]
+    if shaky:
+        yield f"low reliability, outcomes vary from trial to trial: {_named(shaky)}"
+
+
+def _is_shaky(found: Benchmark, one: EvalFigures) -> bool:
+    return any(one.arms[arm.arm.name].reliability == "low" for arm in found.arms[:2])
+
+
+def _thresholds(found: Benchmark) -> Iterator[str]:
+    for one in found.thresholds:
+        if one.met is None:
+            yield f"threshold {one.name} skipped: {one.note}"
+
+
+def _reading(found: Benchmark) -> Iterator[str]:
+    if any(arm.arm.guessed for arm in found.arms):
+        roles = ", ".join(f"{arm.arm.name} as {arm.arm.role}" for arm in found.arms)
+        yield f"roles were told by name: {roles}; --primary and --baseline say otherwise"
+    yield from _limited("summaries that disagree", [f"{one.place}: {one.reason}" for one in found.mismatches])
+    yield from _limited("places skipped", [f"skipped {one.place}: {one.reason}" for one in found.skipped])
+
+
+def _named(names: Iterable[str]) -> str:
+    found = list(names)
+    return ", ".join(found[:_MANY]) + (f" and {len(found) - _MANY} more" if len(found) > _MANY else "")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:79] + "…"
