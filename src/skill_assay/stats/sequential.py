@@ -81,7 +81,7 @@ def look(
     effect, boundaries = design.effect(0.0), design.boundaries(0.0)
     boundary = boundaries[-1]
     crossed = boundary is not None and abs(effect) >= boundary - _TIE
-    found = design.interval(effect) if interval and boundary is not None else None
+    found = design.interval(effect, crossed) if interval and boundary is not None else None
     seen = d.shape[1]
     return Look(seen, planned, effect, boundary, crossed, spent(seen / planned, kind), found)
 
@@ -145,19 +145,22 @@ class _Design:
             found.append(boundary)
         return found
 
-    def interval(self, effect: float) -> Interval | None:
-        """Effects not rejected at this look: bisection towards either side of the estimate."""
-        low, high = (self._edge(effect, side) for side in (-1.0, 1.0))
+    def interval(self, effect: float, crossed: bool) -> Interval:
+        """Effects not rejected at this look; 0 is outside exactly when the boundary was crossed."""
+        low, high = (self._edge(effect, side, crossed) for side in (-1.0, 1.0))
         return Interval(max(-1.0, low), min(1.0, high), 0.95)
 
-    def _edge(self, effect: float, side: float) -> float:
+    def _edge(self, effect: float, side: float, crossed: bool) -> float:
+        """Bisection from the estimate towards one side, to 0.0003."""
         inside, outside = 0.0, 2.0
+        if side * effect < 0:
+            inside, outside = (0.0, abs(effect)) if crossed else (abs(effect), 2.0)
         for _ in range(12):
             middle = (inside + outside) / 2
             boundary = self.boundaries(effect + side * middle)[-1]
             rejected = boundary is not None and abs(self.effect(effect + side * middle)) >= boundary - _TIE
             inside, outside = (inside, middle) if rejected else (middle, outside)
-        return effect + side * outside
+        return effect + side * (inside + outside) / 2
 
 
 def _boundary(sizes: Floats, allowed: int) -> float | None:
