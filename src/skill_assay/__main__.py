@@ -2,4 +2,6 @@
 
 from skill_assay.cli.main import main
 
-main()
+# Worker processes import the main module under another name; they must not start the command again.
+if __name__ == "__main__":
+    main()

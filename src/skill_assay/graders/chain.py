@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from skill_assay.graders.activation import is_activation
@@ -51,14 +51,23 @@ async def _ask(grader: Grader, left: Mapping[int, Expectation], work: Work, ledg
 
 def _failed(grader: Grader, left: Mapping[int, Expectation], work: Work, error: Exception) -> dict[int, Grade]:
     """An error for those the grader was meant to decide; the others go on to the next."""
-    covers = getattr(grader, "covers", None)
-    meant = covers(work.eval) if covers else left
     evidence = f"the grader {grader.name} failed: {type(error).__name__}: {shortened(str(error), 300)}"
+    name = _NAMES.get(grader.name, "none")
     return {
-        index: Grade(expectation.text, Decision.ERROR, evidence, _NAMES.get(grader.name, "none"), expectation.severity)
+        index: Grade(expectation.text, Decision.ERROR, evidence, name, expectation.severity)
         for index, expectation in left.items()
-        if index in meant
+        if index in _meant(grader, work.eval, left)
     }
+
+
+def _meant(grader: Grader, one: Eval, left: Mapping[int, Expectation]) -> Collection[int]:
+    """Those it was meant to decide, as far as it still can say; else all."""
+    covers = getattr(grader, "covers", None)
+    try:
+        meant: Collection[int] = covers(one) if covers else left
+        return meant
+    except Exception:
+        return left
 
 
 def _undecided(expectation: Expectation) -> Grade:
