@@ -16,7 +16,7 @@ help: ## Say what there is to make.
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 demo: $(RUNTIME) ## Run the example skill with a simulated agent: seconds, no account, no network.
-	$(BIN)/assay run examples/expense-report --agent simulated --trials 3 --workspace .demo --yes
+	$(BIN)/assay demo
 
 test: $(DEV) $(CLIENTS) ## Run all tests, real agent CLIs included, and list what was skipped.
 	sh tools/system_parts.sh
