@@ -67,10 +67,6 @@ class UnreadableError(ValueError):
     """A value that can't be read without guessing."""
 
 
-class NoTableError(ValueError):
-    """A file without a table of expenses."""
-
-
 # ---- reading values
 
 
@@ -172,7 +168,7 @@ def read_table(path):
         elif any(cell.strip() for cell in cells):
             rows.append((reader.line_num, cells))
     if header is None:
-        raise NoTableError(f"{path}: no header with a date and an amount column")
+        raise UnreadableError(f"{path}: no header with a date and an amount column")
     return header, rows
 
 
@@ -370,7 +366,7 @@ def main(argv=None):
             rows += found
             left_out += unreadable
         rates = read_rates(options.rates, options.rate)
-    except (NoTableError, UnreadableError, UnicodeDecodeError, OSError) as error:
+    except (ValueError, OSError) as error:
         parser.error(str(error))
     if not rows:
         parser.error("no row with a readable date and amount")

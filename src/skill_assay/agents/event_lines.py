@@ -89,7 +89,7 @@ class ProgramParser:
             return (Other(str(data.get("type")), known=False, raw=data),)
 
     def end(self, exit_code: int | None, stderr: str) -> Finished:
-        """The answer or the failure; see the table "How it ends" of the documentation."""
+        """The answer or the failure; the documentation's table "how it ends" says which."""
         if self._plain is not None or self._version is None:
             return self._end_plain(exit_code, stderr)
         finished = Finished(None, self._usage)

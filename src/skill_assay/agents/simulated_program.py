@@ -13,6 +13,8 @@ read, line if not) · ("sleep", seconds) · ("exit", code, message).
 import marshal
 import sys
 
+__all__ = ["play"]
+
 _OUTPUT_LIMIT = 20_000
 
 
