@@ -14,12 +14,12 @@ import click
 from skill_assay.cli.options import output_options, setting_options, talk_options
 from skill_assay.cli.progress import make_display
 from skill_assay.cli.resolve import Resolved, resolve
-from skill_assay.cli.result import exit_code, present
+from skill_assay.cli.result import finish_run
 from skill_assay.cli.talk import confirm, head_line, launches_line
 from skill_assay.errors import InputError
 from skill_assay.graders.decidable import undecidable
 from skill_assay.runner.estimate import Estimate, estimate
-from skill_assay.runner.execute import Result, execute, make_graders, price_book, specs_to_run
+from skill_assay.runner.execute import execute, make_graders, price_book, specs_to_run
 from skill_assay.runner.inputs import load_inputs
 from skill_assay.runner.progress import Display
 from skill_assay.runner.session import Mode, Session, open_session
@@ -117,13 +117,7 @@ def run_skill(root: Path, resolved: Resolved, choices: RunChoices, display: Disp
             result = anyio.run(execute, session, display)
         finally:
             display.end()
-        return finish(session, result, resolved, choices)
-
-
-def finish(session: Session, result: Result, resolved: Resolved, choices: RunChoices) -> int:
-    """Derive the benchmark, show it, and say how it ended."""
-    benchmark = present(session, result, resolved, choices.format, choices.output)
-    return exit_code(result, benchmark)
+        return finish_run(result, str(root), choices.format, choices.output)
 
 
 def _redactor(session: Session) -> Redactor:

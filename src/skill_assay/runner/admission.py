@@ -19,7 +19,8 @@ from skill_assay.runner.prices import PriceBook
 
 __all__ = ["AdaptiveAdmission", "BudgetReached", "LaunchPermit", "memory_workers"]
 
-_WAIT_SECONDS = 5.0
+WAIT_SECONDS = 5.0
+"""How long all workers hold back when the API is crowded and does not say for how long."""
 _MEMORY_PER_AGENT = 300_000_000
 
 
@@ -67,8 +68,11 @@ class LaunchPermit:
 class AdaptiveAdmission:
     """Implements `model.protocols.Admission`."""
 
-    def __init__(self, limit: int, ledger: BudgetLedger, prices: PriceBook) -> None:
+    def __init__(
+        self, limit: int, ledger: BudgetLedger, prices: PriceBook, wait_seconds: float = WAIT_SECONDS
+    ) -> None:
         self._ceiling = limit
+        self._wait_seconds = wait_seconds
         self._limit = float(limit)
         self._active = 0
         self._ledger = ledger
@@ -141,7 +145,7 @@ class AdaptiveAdmission:
             if now >= self._not_before:
                 # One halving a wave: eight workers told the same thing at once are one message, not eight.
                 self._limit = max(1.0, self._limit / 2)
-            self._not_before = max(self._not_before, now + (failure.retry_after or _WAIT_SECONDS))
+            self._not_before = max(self._not_before, now + (failure.retry_after or self._wait_seconds))
         elif failure is None:
             self._limit = min(float(self._ceiling), self._limit + 1.0 / self._limit)
             self._wake()

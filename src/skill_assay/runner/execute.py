@@ -14,7 +14,7 @@ from skill_assay.graders.script import ScriptGrader
 from skill_assay.model.money import Spend
 from skill_assay.model.protocols import Grader, Sandbox
 from skill_assay.model.trial import Attempt, State, TrialId, TrialSpec
-from skill_assay.runner.admission import AdaptiveAdmission, memory_workers
+from skill_assay.runner.admission import WAIT_SECONDS, AdaptiveAdmission, memory_workers
 from skill_assay.runner.code import SandboxedCode
 from skill_assay.runner.earlier import Earlier
 from skill_assay.runner.engine import Engine, Stopped
@@ -106,7 +106,7 @@ def _rig(session: Session, iteration: Iteration, journal: Journal, state: Journa
         iteration=iteration,
         arms=session.kits,
         sandbox=sandbox,
-        admission=AdaptiveAdmission(workers, ledger, prices),
+        admission=AdaptiveAdmission(workers, ledger, prices, _hold_back(session)),
         ledger=ledger,
         prices=prices,
         grading=Grading(
@@ -124,6 +124,10 @@ def _rig(session: Session, iteration: Iteration, journal: Journal, state: Journa
         environment=session.environment,
         versions=dict(session.plan.versions),
     )
+
+
+def _hold_back(session: Session) -> float:
+    return 0.0 if session.agent.capabilities.simulated else WAIT_SECONDS
 
 
 def price_book(session: Session) -> PriceBook:

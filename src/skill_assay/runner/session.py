@@ -21,7 +21,7 @@ from skill_assay.runner.arms import ArmSource, build_arms
 from skill_assay.runner.inputs import Inputs
 from skill_assay.runner.plan import differences, interleave, make_plan, make_specs
 from skill_assay.runner.rig import ArmKit
-from skill_assay.runner.settings import RunSettings
+from skill_assay.runner.settings import Retrying, RunSettings
 from skill_assay.workspace.store import Iteration, Workspace
 
 __all__ = ["Mode", "Session", "open_session"]
@@ -91,6 +91,8 @@ def open_session(
         private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-arms-")))
         agent = _agent(settings, inputs, env)
         settings = replace(settings, agent=settings.agent or agent.name)
+        if agent.capabilities.simulated:
+            settings = replace(settings, retrying=SIMULATED_RETRYING)
         detected = _detected(agent, env)
         sources = build_arms(inputs.skill, settings, workspace, private, again=again)
         kits = {source.arm.name: _kit(source, agent, detected, env) for source in sources}
@@ -111,6 +113,10 @@ def open_session(
     except BaseException:
         stack.close()
         raise
+
+
+SIMULATED_RETRYING = Retrying(base_seconds=0.01, cap_seconds=0.05)
+"""No real server needs the wait."""
 
 
 def _agent(settings: RunSettings, inputs: Inputs, env: Mapping[str, str]) -> Agent:
