@@ -36,12 +36,15 @@ def percent(share: float) -> str:
 
 
 def p_text(p: float | None) -> str:
-    """`p 0.02`; three decimals near 0.05 and below 0.01, so that rounding never crosses a limit."""
+    """`p 0.02`; more decimals near 0.05 and below 0.01, so that rounding never crosses a limit."""
     if p is None:
         return "no p"
     if p < 0.001:
         return "p < 0.001"
-    return f"p {p:.3f}" if p < 0.0095 or 0.045 <= p < 0.0555 else f"p {p:.2f}"
+    if not (p < 0.0095 or 0.045 <= p < 0.0555):
+        return f"p {p:.2f}"
+    crossed = (round(p, 3) <= 0.05) != (p <= 0.05)
+    return f"p {p:.4f}" if crossed else f"p {p:.3f}"
 
 
 def money(usd: float) -> str:
