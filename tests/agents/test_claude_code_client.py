@@ -13,6 +13,7 @@ from skill_assay.errors import FailureKind, InputError
 from skill_assay.model.place import Place
 from skill_assay.model.transcript import Retrying, Started, ToolResult
 from skill_assay.modelserver import Cut, Error, Received, Rule, Script, Text, ToolUse, Turn
+from skill_assay.modelserver.canary import DIALECTS, CanaryCase, cases, key_probe, key_seen, misread
 from tests.agents.claude_client import BODY, fresh_place, install, run_claude
 
 pytestmark = pytest.mark.client
@@ -307,6 +308,26 @@ def test_the_turn_limit_is_the_agents_own_end(claude_binary: Path, place: Place)
 def test_the_cap_of_money_is_passed_on(claude_binary: Path, place: Place) -> None:
     ran = run_claude(claude_binary, script(USE, DONE), place, max_cost_usd=0.001)
     assert ran.finished.failure is not None and ran.finished.failure.kind is FailureKind.TRIAL_CAP
+
+
+@pytest.mark.parametrize("case", cases("claude-code"), ids=lambda case: case.name)
+def test_the_canary_is_read_rightly(claude_binary: Path, place: Place, case: CanaryCase) -> None:
+    say = DIALECTS["claude-code"]
+    for folder, skills in ((place.work / say.skills, case.skills), (place.home / say.user_skills, case.user_skills)):
+        for name, text in skills.items():
+            (folder / name).mkdir(parents=True)
+            (folder / name / "SKILL.md").write_text(text)
+    ran = run_claude(claude_binary, case.script, place, skill=None, any_skills=True, prompt=case.prompt)
+    assert misread(case, ran.uses, ran.finished, ran.requests) is None
+
+
+def test_the_canary_tells_whether_a_command_can_read_the_key(claude_binary: Path, place: Place) -> None:
+    probe = key_probe("claude-code")
+    assert probe is not None
+    ran = run_claude(claude_binary, probe.script, place, skill=None)
+    assert ran.finished.failure is None
+    # As the adapter's capabilities say.
+    assert key_seen(ran.requests) == (False, True)
 
 
 def test_without_a_sign_in_nothing_is_launched(claude_binary: Path, place: Place) -> None:

@@ -203,9 +203,8 @@ def _mcp(config: Path, request: Request) -> tuple[list[str], str]:
     """The names of its servers, and where its copy lies for the agent."""
     try:
         text = config.read_text(encoding="utf-8")
-        servers = json.loads(text)["mcpServers"]
-        names = [str(name) for name in dict(servers)]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        names = [str(name) for name in {**json.loads(text)["mcpServers"]}]
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             "This is no file of MCP servers", file=str(config), expected='{"mcpServers": {"name": {…}}}'
         ) from error

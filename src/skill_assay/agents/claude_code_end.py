@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +41,6 @@ class Ending:
 
     started: bool = False
     """It introduced itself, so this is the stream it was asked for."""
-    streamed: bool = False
     result: Mapping[str, Any] | None = None
     """Its last `result` line; with several user messages there are several."""
     api_error: str | None = None
@@ -135,7 +135,13 @@ def _tokens(row: Mapping[str, Any]) -> Tokens:
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -35,7 +35,7 @@ class SkillReads:
         """Note what a call is about to read."""
         if call.name == "Read":
             paths = [self._absolute(str(call.input.get("file_path", "")), self._work)]
-        elif call.name == "Bash":
+        elif call.name == "Bash" and "SKILL.md" in str(call.input.get("command", "")):
             paths = files_read(str(call.input.get("command", "")), self._work, self._home)
         else:
             return

@@ -32,7 +32,7 @@ _CHUNK = 24
 
 def received(path: str, headers: Mapping[str, str], body: Mapping[str, Any], text: str) -> Received:
     """What scripts ask about a request."""
-    messages = [message for message in body.get("messages", ()) if isinstance(message, dict)]
+    messages = [message for message in _list(body.get("messages")) if isinstance(message, dict)]
     said = [_text(message.get("content")) for message in messages if message.get("role") == "user"]
     system = "\n".join(
         [_text(body.get("system"))] + [_text(m.get("content")) for m in messages if m.get("role") == "system"]
@@ -47,10 +47,14 @@ def received(path: str, headers: Mapping[str, str], body: Mapping[str, Any], tex
         last=said[-1] if said else "",
         system=system,
         rounds=sum(_calls_tool(message) for message in messages),
-        tools=tuple(str(tool.get("name", "")) for tool in body.get("tools", ()) if isinstance(tool, dict)),
+        tools=tuple(str(tool.get("name", "")) for tool in _list(body.get("tools")) if isinstance(tool, dict)),
         catalogue=_catalogue(system + "\n" + prompt),
         text=text,
     )
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _text(content: Any) -> str:
