@@ -148,16 +148,16 @@ class RunFolder:
             events: of the last attempt, for the transcript; `None` leaves the transcript as it is.
         """
         self.trial_path.unlink(missing_ok=True)
-        self.writer.write_json(self.path / "eval_metadata.json", eval_metadata(one))
         if events is not None:
             self.write_transcript(one, events)
         self._write_answer(trial)
-        self.writer.write_json(self.path / "timing.json", timing_to_dict(trial))
-        self.write_grades(trial)
+        self.write_grades(trial, one)
         self.collected_path.unlink(missing_ok=True)
 
-    def write_grades(self, trial: Trial) -> None:
-        """Write `grading.json` (none where nothing could be graded), then `trial.json`: all that grading changes."""
+    def write_grades(self, trial: Trial, one: Eval) -> None:
+        """Write all that grading changes, `trial.json` last; no `grading.json` where nothing could be graded."""
+        self.writer.write_json(self.path / "eval_metadata.json", eval_metadata(one))
+        self.writer.write_json(self.path / "timing.json", timing_to_dict(trial))
         grading = self.path / "grading.json"
         if any(grade.passed is not None for grade in trial.grades):
             self.writer.write_json(grading, grading_to_dict(trial))

@@ -1,0 +1,79 @@
+"""`assay grade`: grade the stored trials of an iteration again, without an agent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import click
+
+from skill_assay.benchmark.derive import derive
+from skill_assay.benchmark.files import write_benchmark
+from skill_assay.cli.options import output_options
+from skill_assay.cli.show import headline_of, show
+from skill_assay.errors import InputError
+from skill_assay.model.plan import Plan
+from skill_assay.runner.inputs import load_inputs
+from skill_assay.runner.regrade import Regraded, regrade
+from skill_assay.runner.settings import RunSettings
+from skill_assay.workspace.resolve import iteration_of, resolve_place
+
+__all__ = ["command"]
+
+_SHOWN = 20
+
+
+@click.command()
+@click.argument("place", type=click.Path())
+@click.option("--workspace", type=click.Path(), metavar="FOLDER", help="Where the skill's results lie.")
+@click.option("--evals", type=click.Path(), metavar="FILE", help="Evals from another file than the skill's own.")
+@click.option("--eval", "eval_ids", multiple=True, metavar="ID", help="Only this eval (repeatable).")
+@click.option("--tag", "tags", multiple=True, metavar="T", help="Only evals with this tag (repeatable).")
+@click.option("--grader", metavar="COMMAND", help="Program with {outputs} {transcript} {eval} that grades a trial.")
+@click.option("--sandbox", metavar="HOW", help="none, bwrap, or a command put before the checks'.")
+@click.option("-q", "--quiet", is_flag=True, help="Only the result.")
+@output_options(["text", "json", "markdown"])
+def command(place: str, workspace: str | None, format_: str, output: str | None, quiet: bool, **options: Any) -> int:
+    """Grade the stored trials of PLACE again, by the skill's evals as they are now; nothing is launched."""
+    resolved = resolve_place(place, Path(workspace) if workspace else None)
+    iteration = iteration_of(resolved)
+    if not iteration.has_plan:
+        raise InputError(
+            "was not made by assay run, so there is no stored work to grade",
+            file=str(iteration.path),
+            hint="`assay benchmark` reads the grades other tools gave.",
+        )
+    plan = iteration.read_plan()
+    inputs = load_inputs(
+        resolved.skill or Path(plan.skill_path),
+        Path(options["evals"]) if options["evals"] else None,
+        eval_ids=options["eval_ids"],
+        tags=options["tags"],
+        allow_outside=bool(plan.settings.get("allow_outside_files")),
+    )
+    done = anyio.run(regrade, iteration, plan, inputs, _settings(plan, options))
+    derived = derive(iteration.path)
+    write_benchmark(iteration, derived.benchmark, headline=headline_of(derived))
+    if not quiet:
+        _say(done)
+    show(derived, format_, output)
+    return 0
+
+
+def _settings(plan: Plan, options: dict[str, Any]) -> RunSettings:
+    """The run's own grader and sandbox where no other is named."""
+    return RunSettings(
+        grader=options["grader"] or plan.settings.get("grader"),
+        sandbox=options["sandbox"] or plan.settings.get("sandbox") or "none",
+    )
+
+
+def _say(done: Regraded) -> None:
+    lines = [f"{done.trials} trials graded again, {len(done.changed)} decisions changed"]
+    lines += [f"  {line}" for line in done.changed[:_SHOWN]]
+    if len(done.changed) > _SHOWN:
+        lines.append(f"  and {len(done.changed) - _SHOWN} more")
+    if done.unknown_evals:
+        lines.append(f"Left as they were, since the evals no longer have them: {', '.join(done.unknown_evals)}")
+    click.echo("\n".join(lines), err=True)
