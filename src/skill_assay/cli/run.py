@@ -18,8 +18,9 @@ from skill_assay.cli.result import finish_run
 from skill_assay.cli.talk import confirm, head_line, launches_line
 from skill_assay.errors import InputError
 from skill_assay.graders.decidable import undecidable
+from skill_assay.runner.canary import ensure_canary
 from skill_assay.runner.estimate import Estimate, estimate
-from skill_assay.runner.execute import execute, make_graders, price_book, specs_to_run
+from skill_assay.runner.execute import Result, execute, make_graders, make_sandbox, price_book, specs_to_run
 from skill_assay.runner.inputs import load_inputs
 from skill_assay.runner.progress import Display
 from skill_assay.runner.session import Mode, Session, open_session
@@ -114,10 +115,19 @@ def run_skill(root: Path, resolved: Resolved, choices: RunChoices, display: Disp
         try:
             confirm(expected, choices.yes)
             session.workspace = Workspace.create(place, _redactor(session))
-            result = anyio.run(execute, session, display)
+            result = anyio.run(_measure, session, display)
         finally:
             display.end()
         return finish_run(result, str(root), choices.format, choices.output)
+
+
+async def _measure(session: Session, display: Display) -> Result:
+    """The self-test of detection where the agent has one, then the run."""
+    if session.detected is not None and session.base_url is None:
+        report = await ensure_canary(session.agent, session.detected, make_sandbox(session.settings))
+        if report is not None:
+            display.say(f"✓ detection self-test on your CLI: {report.passed} of {len(report.results)}")
+    return await execute(session, display)
 
 
 def _redactor(session: Session) -> Redactor:

@@ -48,13 +48,12 @@ class Result:
     """How the arms differ in more than the skill, where that was allowed."""
 
 
-async def execute(session: Session, display: Display, base_url: str | None = None) -> Result:
+async def execute(session: Session, display: Display) -> Result:
     """Run what is missing of the session's plan.
 
     Args:
         session: from `open_session`.
         display: shows it.
-        base_url: a model server of our own instead of the real API.
     """
     iteration = session.iteration or session.workspace.next_iteration()
     with Lock(iteration.lock_path()), _journal(iteration) as (journal, state):
@@ -63,7 +62,7 @@ async def execute(session: Session, display: Display, base_url: str | None = Non
         iteration.write_plan(plan)
         if not iteration.snapshot_path.exists():
             iteration.write_snapshot(session.inputs.skill.root, session.inputs.skill.files)
-        rig = _rig(session, iteration, journal, state, base_url)
+        rig = _rig(session, iteration, journal, state)
         specs = _to_run(session, iteration, state)
         fairness = Fairness(plan.arms, session.settings.allow_unequal)
         earlier = {spec.id: _earlier(iteration, spec.id, state) for spec in specs}
@@ -93,7 +92,7 @@ def _reap(state: JournalState, journal: Journal) -> None:
             journal.write("reaped", pid=process.pid, trial=process.trial)
 
 
-def _rig(session: Session, iteration: Iteration, journal: Journal, state: JournalState, base_url: str | None) -> Rig:
+def _rig(session: Session, iteration: Iteration, journal: Journal, state: JournalState) -> Rig:
     settings = session.settings
     sandbox = make_sandbox(settings)
     code = SandboxedCode(sandbox, session.environment)
@@ -120,7 +119,7 @@ def _rig(session: Session, iteration: Iteration, journal: Journal, state: Journa
         settings=settings,
         skill_names=frozenset({skill.name, skill.folder}),
         session=state.lines,
-        base_url=base_url,
+        base_url=session.base_url,
         environment=session.environment,
         versions=dict(session.plan.versions),
     )

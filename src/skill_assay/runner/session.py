@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from skill_assay.agents.registry import create_agent, detect_default
 from skill_assay.errors import InputError
-from skill_assay.model.agent import Detected
+from skill_assay.model.agent import Detected, SignIn
 from skill_assay.model.plan import Plan
 from skill_assay.model.protocols import Agent
 from skill_assay.model.trial import TrialId, TrialSpec
@@ -47,7 +47,7 @@ class Session:
     iteration: Iteration | None
     """`None` until a new one is made."""
     environment: Mapping[str, str]
-    notes: list[str] = field(default_factory=list)
+    base_url: str | None = None
     _stack: ExitStack = field(default_factory=ExitStack)
 
     def close(self) -> None:
@@ -70,6 +70,7 @@ def open_session(
     again: bool = False,
     fresh: bool = False,
     environment: Mapping[str, str] | None = None,
+    base_url: str | None = None,
 ) -> Session:
     """Resolve a run. Writes nothing in the workspace and launches nothing.
 
@@ -81,6 +82,7 @@ def open_session(
         again: compare the skill with itself (A/A).
         fresh: begin a new iteration although the newest one is unfinished.
         environment: the user's environment.
+        base_url: a model server of our own; then nobody is signed in and no credential is passed.
 
     Raises:
         InputError: something is missing, changed or contradictory; the message says what to do.
@@ -95,7 +97,8 @@ def open_session(
             settings = replace(settings, retrying=SIMULATED_RETRYING)
         detected = _detected(agent, env)
         sources = build_arms(inputs.skill, settings, workspace, private, again=again)
-        kits = {source.arm.name: _kit(source, agent, detected, env) for source in sources}
+        sign_in = SignIn("none", "scripted server") if base_url else agent.sign_in(env)
+        kits = {source.arm.name: _kit(source, agent, detected, sign_in) for source in sources}
         facts = {source.arm.name: _facts(source, agent, detected, kits[source.arm.name]) for source in sources}
         last = _last(workspace)
         number = (last.number if last else 0) + (1 if mode == "new" else 0)
@@ -109,7 +112,9 @@ def open_session(
         specs = make_specs(plan, inputs, settings, arms)
         if not specs:
             raise InputError("The plan has no trial: nothing would be run")
-        return Session(inputs, settings, workspace, agent, detected, plan, specs, kits, mode, iteration, env, [], stack)
+        return Session(
+            inputs, settings, workspace, agent, detected, plan, specs, kits, mode, iteration, env, base_url, stack
+        )
     except BaseException:
         stack.close()
         raise
@@ -142,10 +147,10 @@ def _detected(agent: Agent, env: Mapping[str, str]) -> Detected | None:
     return detected
 
 
-def _kit(source: ArmSource, agent: Agent, detected: Detected | None, env: Mapping[str, str]) -> ArmKit:
+def _kit(source: ArmSource, agent: Agent, detected: Detected | None, sign_in: SignIn) -> ArmKit:
     return ArmKit(
         agent=agent,
-        sign_in=agent.sign_in(env),
+        sign_in=sign_in,
         skill_source=source.copy,
         skill_files=source.files,
         folder=source.folder,
