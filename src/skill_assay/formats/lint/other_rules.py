@@ -29,9 +29,8 @@ def few_queries(subject: Subject[QuerySet], notes: Notes) -> None:
         if 0 < count < _FEW:
             word = "should" if label else "should not"
             remedy = f"{_FEW} to 10 of each are usual."
-            notes.info(
-                "few-queries", f"only {count} queries {word} trigger: the rate will be coarse", "$", remedy=remedy
-            )
+            message = f"queries that {word} trigger: {count}, so their rate will be coarse"
+            notes.info("few-queries", message, "$", remedy=remedy)
 
 
 def names_skill(subject: Subject[QuerySet], notes: Notes) -> None:
