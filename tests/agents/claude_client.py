@@ -82,6 +82,7 @@ def run_claude(
     user: Mapping[str, str] | None = None,
     base_url: bool = True,
     timeout: float = 60,
+    without: Sequence[str] = (),
     **request: Any,
 ) -> Ran:
     """Launch through the adapter and parse what comes.
@@ -91,6 +92,7 @@ def run_claude(
         env: passed to the trial (`Request.env`).
         user: the user's own environment, for the sign-in by home.
         base_url: whether the request names the server itself (as the canary does).
+        without: options taken out of the command line, to show what they are for.
     """
     with serve(script) as server:
         variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "ASSAY_CLAUDE_CODE": str(binary), **(user or {})}
@@ -118,12 +120,27 @@ def run_claude(
         launch = agent.launch(asked)
         assert launch.cwd is not None
         done = subprocess.run(
-            list(launch.argv), env=dict(launch.env), cwd=launch.cwd, input=launch.stdin or b"", capture_output=True,
-            timeout=timeout, check=False,
-        )  # fmt: skip
+            _stripped(launch.argv, without),
+            env=dict(launch.env),
+            cwd=launch.cwd,
+            input=launch.stdin or b"",
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
         parser = agent.parser(asked)
         events = [event for line in done.stdout.splitlines() for event in parser.feed(line)]
         stderr = done.stderr.decode("utf-8", "replace")
         finished = parser.end(done.returncode, stderr)
         stdout = done.stdout.decode("utf-8", "replace")
         return Ran(events, finished, done.returncode, stderr, stdout, server.messages, place)
+
+
+def _stripped(argv: Sequence[str], without: Sequence[str]) -> list[str]:
+    """The command line without some options and their values."""
+    kept: list[str] = []
+    skipping = False
+    for word in argv:
+        skipping = word in without or (skipping and not word.startswith("--"))
+        kept += [] if skipping else [word]
+    return kept

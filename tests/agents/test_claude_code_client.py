@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from skill_assay.model.place import Place
 from skill_assay.model.transcript import Retrying, Started, ToolResult
 from skill_assay.modelserver import Cut, Error, Received, Rule, Script, Text, ToolUse, Turn
 from skill_assay.modelserver.canary import DIALECTS, CanaryCase, cases, key_probe, key_seen, misread
-from tests.agents.claude_client import BODY, fresh_place, install, run_claude
+from tests.agents.claude_client import BODY, Ran, fresh_place, install, run_claude
 
 pytestmark = pytest.mark.client
 
@@ -92,7 +93,7 @@ def test_network_tools_come_only_when_allowed(claude_binary: Path, place: Place)
     network = {"WebFetch", "WebSearch"}
     plain = run_claude(claude_binary, script(DONE), place)
     allowed = run_claude(claude_binary, script(DONE), place, allow=("WebFetch",))
-    started = [next(event for event in ran.events if isinstance(event, Started)) for ran in (plain, allowed)]
+    started = [_started(ran) for ran in (plain, allowed)]
     assert network & set(started[0].tools) == set()
     assert network & set(started[1].tools) == {"WebFetch"}
     assert started[0].permission_mode == "dontAsk"
@@ -115,32 +116,51 @@ def test_no_real_credential_reaches_the_scripted_server(claude_binary: Path, pla
 
 @pytest.mark.parametrize("way", ["key", "home"])
 def test_fault_4_nothing_of_the_user_or_of_a_parent_leaks(claude_binary: Path, place: Place, way: str) -> None:
-    user = place.root / "user"
-    ran_hooks = _plant(user)
-    install(place.root / ".claude" / "skills", "parents", description="PLANTED-PARENT-SKILL")
-    variables = {"HOME": str(user)}
-    env: dict[str, str] = {}
-    if way == "key":
-        env["ANTHROPIC_API_KEY"] = "sk-ant-users-own"
-    else:
-        credentials = {"accessToken": "users-token", "refreshToken": "r", "expiresAt": 4102444800000}
-        credentials["scopes"] = ["user:inference"]
-        (user / ".claude" / ".credentials.json").write_text(json.dumps({"claudeAiOauth": credentials}))
-    look = Turn((ToolUse("Bash", {"command": "true", "description": "x"}),))
-    ran = run_claude(claude_binary, script(look, USE, DONE), place, env=env, user=variables, base_url=False)
+    ran = _run_among_plants(claude_binary, place, way)
     assert ran.finished.failure is None, ran.stdout
     # It is signed in as the user…
     assert ("sk-ant-users-own" if way == "key" else "users-token") in ran.sent()
     # …and nothing that was planted reached the model, or ran.
-    assert re.findall("PLANTED-[A-Z-]+", ran.sent()) == []
-    assert not ran_hooks.exists()
+    assert _planted(ran) == set()
+    assert not (place.root / "user" / "hook-ran").exists()
     assert set(ran.requests[0].catalogue) == {SKILL}
     assert f"{BODY}-{SKILL}" in ran.requests[-1].text
-    started = next(event for event in ran.events if isinstance(event, Started))
-    assert started.mcp_servers == ()
+    assert _started(ran).mcp_servers == ()
 
 
-def _plant(user: Path) -> Path:
+def test_what_is_planted_would_be_seen(claude_binary: Path, place: Place) -> None:
+    """The control: without our options every piece reaches the model, so the test above can fail."""
+    ran = _run_among_plants(claude_binary, place, "home", without=("--setting-sources", "--strict-mcp-config"))
+    kinds = "AGENT CLAUDE-MD COMMAND DESCRIPTION ENV HOOK NAMESAKE RULE SKILL STYLE"
+    assert _planted(ran) == {f"PLANTED-{kind}" for kind in kinds.split()}
+    assert (place.root / "user" / "hook-ran").exists()
+    assert set(_started(ran).mcp_servers) == {"planted", "projects"}
+
+
+def _run_among_plants(binary: Path, place: Place, way: str, **options: Any) -> Ran:
+    user = place.root / "user"
+    _plant(user)
+    install(place.root / ".claude" / "skills", "parents", description="PLANTED-PARENT-SKILL")
+    (place.work / ".mcp.json").write_text(json.dumps({"mcpServers": {"projects": {"command": "true"}}}))
+    env = {"ANTHROPIC_API_KEY": "sk-ant-users-own"} if way == "key" else {}
+    if way == "home":
+        credentials = {"accessToken": "users-token", "refreshToken": "r", "expiresAt": 4102444800000}
+        signed_in = {"claudeAiOauth": {**credentials, "scopes": ["user:inference"]}}
+        (user / ".claude" / ".credentials.json").write_text(json.dumps(signed_in))
+    look = Turn((ToolUse("Bash", {"command": "env", "description": "x"}),))
+    variables = {"HOME": str(user)}
+    return run_claude(binary, script(look, USE, DONE), place, env=env, user=variables, base_url=False, **options)
+
+
+def _planted(ran: Ran) -> set[str]:
+    return {found.rstrip("-") for found in re.findall("PLANTED-[A-Z-]+", ran.sent())}
+
+
+def _started(ran: Ran) -> Started:
+    return next(event for event in ran.events if isinstance(event, Started))
+
+
+def _plant(user: Path) -> None:
     """Fill a home with everything a user may have there; each piece would be seen."""
     claude = user / ".claude"
     ran = user / "hook-ran"
@@ -162,7 +182,6 @@ def _plant(user: Path) -> Path:
     (claude / "agents" / "a.md").write_text("---\nname: planted\ndescription: PLANTED-AGENT\n---\nx\n")
     server = {"command": "sh", "args": ["-c", f"touch {ran}"]}
     (user / ".claude.json").write_text(json.dumps({"mcpServers": {"planted": server}, "hasCompletedOnboarding": True}))
-    return ran
 
 
 def test_several_user_messages_stand_before_the_prompt(claude_binary: Path, place: Place) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from skill_assay.agents.claude_code_end import Ending, conclude
-from skill_assay.agents.claude_code_reads import SkillReads
+from skill_assay.agents.claude_code_skills import BODY, SkillCalls
 from skill_assay.errors import Failure, FailureKind, failure_from_status
 from skill_assay.model.transcript import Event, Finished, Other, Retrying, SkillUse, Started, Text, ToolCall, ToolResult
 
@@ -32,7 +32,6 @@ _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_token
 _OUTPUT = re.compile(rb'"output_tokens":(\d+)')
 _Partial = tuple[int, str, list[str]]
 """A Skill call under way: its index in the message, its id, the pieces of its input."""
-_BODY = "Base directory for this skill:"
 _SILENT = frozenset(
     (
         *("api_error_recovered", "auth_status", "compact_boundary", "control_request", "control_response"),
@@ -62,10 +61,9 @@ class ClaudeCodeParser:
         self._load = from_json
         self.tokens_so_far = 0
         """Tokens known to be used by now: never more than the bill, often less while a message is under way."""
-        self._reads = SkillReads(work, home)
+        self._skills = SkillCalls(work, home)
         self._slash = slash
         self._ending = Ending()
-        self._called: dict[str, SkillUse] = {}
         self._seen: set[str] = set()
         self._counted: set[str] = set()
         self._partial: _Partial | None = None
@@ -221,11 +219,7 @@ class ClaudeCodeParser:
             self._partial = None
         arguments = block.get("input")
         call = ToolCall(ident, name, arguments if isinstance(arguments, Mapping) else {}, parent)
-        if name == "Skill":
-            skill = str(call.input.get("skill") or call.input.get("command") or "").strip().removeprefix("/")
-            self._called[ident] = SkillUse(skill, "tool", confirmed=False, call_id=ident, parent=parent)
-        else:
-            self._reads.called(call)
+        self._skills.called(call)
         yield call
 
     def _user(self, data: Mapping[str, Any]) -> Iterator[Event]:
@@ -234,32 +228,15 @@ class ClaudeCodeParser:
             match block.get("type"):
                 case "tool_result":
                     yield from self._result(block, outcome, parent)
-                case "text" if str(block.get("text")).startswith(_BODY):
-                    yield from self._body(str(block["text"]), parent)
+                case "text" if str(block.get("text")).startswith(BODY):
+                    yield from self._skills.text_came(str(block["text"]), parent)
 
     def _result(self, block: Mapping[str, Any], outcome: Any, parent: str | None) -> Iterator[Event]:
         ident = str(block["tool_use_id"])
         result = ToolResult(ident, _flat(block.get("content")), bool(block.get("is_error")), parent)
         yield result
-        use = self._called.get(ident)
-        if use is None:
-            yield from self._reads.answered(result)
-        elif result.is_error:
-            yield self._called.pop(ident)
-        elif isinstance(outcome, Mapping) and outcome.get("success") is True:
-            yield self._confirmed(ident)
-
-    def _body(self, text: str, parent: str | None) -> Iterator[Event]:
-        """A skill's text came: it belongs to a call of the same (sub-)agent, or that started this sub-agent."""
-        folder = text[len(_BODY) :].split("\n", 1)[0].strip().replace("\\", "/").rstrip("/").rpartition("/")[2]
-        waiting = [i for i, use in self._called.items() if use.parent == parent or i == parent]
-        named = [ident for ident in waiting if self._called[ident].name.rpartition(":")[2] == folder]
-        if named or len(waiting) == 1:
-            yield self._confirmed((named or waiting)[0])
-
-    def _confirmed(self, ident: str) -> SkillUse:
-        use = self._called.pop(ident)
-        return SkillUse(use.name, "tool", confirmed=True, call_id=ident, parent=use.parent)
+        succeeded = isinstance(outcome, Mapping) and outcome.get("success") is True
+        yield from self._skills.answered(result, succeeded)
 
 
 def _other(kind: str, data: Mapping[str, Any]) -> Iterator[Event]:
