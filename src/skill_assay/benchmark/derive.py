@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ def derive(
     thresholds: Mapping[str, Any] | None = None,
     primary: str | None = None,
     baseline: str | None = None,
+    eval_ids: Iterable[str] = (),
+    tags: Iterable[str] = (),
 ) -> Derived:
     """The benchmark of an iteration, ours or somebody else's.
 
@@ -41,11 +43,16 @@ def derive(
         thresholds: instead of those of the plan.
         primary: the arm whose benefit is asked, where roles are to be told.
         baseline: the arm it is compared with.
+        eval_ids: only these evals, by id or name; with `tags`, either is enough.
+        tags: only evals with one of these tags.
 
     Raises:
-        NotFoundError: no run was found.
+        NotFoundError: no run was found, or no eval is left.
     """
     found = discover(place, primary=primary, baseline=baseline)
+    named, tagged = set(eval_ids), set(tags)
+    if named or tagged:
+        found = found.only(one.key for one in found.evals if {one.key, one.name} & named or set(one.tags) & tagged)
     inference = _infer(found)
     benchmark = aggregate(found, thresholds=thresholds, inference=inference.to_dict() if inference else None)
     return Derived(benchmark, inference, found)
