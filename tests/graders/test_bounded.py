@@ -1,5 +1,6 @@
 import os
 import runpy
+import signal
 import time
 from pathlib import Path
 
@@ -31,3 +32,10 @@ def test_what_takes_too_long_is_ended_and_the_next_is_served(portal):
 def test_a_worker_does_not_start_the_command_again():
     main = Path(skill_assay.__file__).with_name("__main__.py")
     assert "main" in runpy.run_path(str(main), run_name="__mp_main__")
+
+
+def test_ctrl_c_leaves_a_waiting_worker_of_use(portal):
+    worker = portal.call(bounded, os.getpid)
+    os.kill(worker, signal.SIGINT)
+    time.sleep(0.2)
+    assert portal.call(bounded, len, "abc") == 3

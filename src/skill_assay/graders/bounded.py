@@ -7,6 +7,7 @@ JSON paths, schemas and language detection run in one of a few worker processes,
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -38,9 +39,15 @@ async def bounded(look: Callable[..., T], *arguments: object, seconds: float | N
     async with _workers():
         try:
             with anyio.fail_after(limit):
-                return await anyio.to_process.run_sync(look, *arguments, cancellable=True)
+                return await anyio.to_process.run_sync(_undisturbed, look, *arguments, cancellable=True)
         except TimeoutError as error:
             raise TooLong(f"it took more than {limit:g} seconds and was ended") from error
+
+
+def _undisturbed(look: Callable[..., T], *arguments: object) -> T:
+    # Ctrl-C reaches every process of the terminal; a waiting worker would answer it with a stray exception.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return look(*arguments)
 
 
 def _workers() -> anyio.CapacityLimiter:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,8 @@ from types import ModuleType
 from typing import Any
 
 EVIDENCE_LIMIT = 2_000
-PRINTED_LIMIT = 5_000_000
+PRINTED_LIMIT = 400_000
+# The sandbox keeps a million bytes of what is printed; escaped as JSON this still fits.
 
 
 class Context:
@@ -46,17 +48,19 @@ class Context:
 def main(archive: str, marker: str) -> None:
     """Unpack, tidy up, run, tell."""
     outputs = Path.cwd()
-    channel = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace", newline="\n")
     os.dup2(2, 1)
     with tempfile.TemporaryDirectory(prefix="assay-", ignore_cleanup_errors=True) as folder:
         with zipfile.ZipFile(archive) as bundle:
             bundle.extractall(folder)
         Path(archive).unlink()
         Path(__file__).unlink()
+        # A sandbox makes its working directory a git root; outputs never hold one, so this is not the agent's.
+        shutil.rmtree(".git", ignore_errors=True)
         request = json.loads((Path(folder) / "request.json").read_text("utf-8"))
         work = run_program if "program" in request else run_functions
         for verdict in work(outputs, Path(folder), request):
-            channel.write(f"\n{marker}{json.dumps(verdict)}\n")
+            channel.write(f"\n{marker}{json.dumps(verdict, ensure_ascii=False)}\n")
             channel.flush()
 
 

@@ -123,8 +123,8 @@ def test_json_schema_fetches_nothing(desk):
 @pytest.mark.parametrize(
     ("check", "place", "words"),
     [
-        ({"json_path": "title"}, ".json_path.path", "not a JSON path"),
-        ({"json_path": "$.a[?"}, ".json_path.path", "not a JSON path"),
+        ({"json_path": "title"}, ".json_path", "not a JSON path"),
+        ({"json_path": "$.a[?"}, ".json_path", "not a JSON path"),
         ({"json_path": {"file": "a.json"}}, ".json_path", "exactly one of 'path' and 'fields'"),
         ({"json_path": {"path": "$.a", "fields": ["$.b"]}}, ".json_path", "exactly one"),
         ({"json_path": {"fields": ["$.b"], "equals": 3}}, ".json_path", "inside each"),
@@ -133,12 +133,12 @@ def test_json_schema_fetches_nothing(desk):
         ({"json_path": {"path": "$.a", "min": "3"}}, ".json_path.min", "a number"),
         ({"json_path": {"path": "$.a", "min": 3, "max": 2}}, ".json_path", "at least 3 and at most 2"),
         ({"json_path": {"path": "$.a", "exists": False, "equals": 3}}, ".json_path.exists", "besides"),
-        ({"json_path": [{"path": "$.a"}, {"path": "b"}]}, ".json_path.fields[1].path", "not a JSON path"),
-        ({"json_path": []}, ".json_path.fields", "a list, not empty"),
-        ({"json_schema": "schemas/none.json"}, ".json_schema.schema", "no such file"),
-        ({"json_schema": "../../etc/passwd"}, ".json_schema.schema", "leaves the evals folder"),
-        ({"json_schema": {"schema": {"type": "text"}}}, ".json_schema.schema", "no valid schema"),
-        ({"json_schema": {"schema": 3}}, ".json_schema.schema", "this is no schema"),
+        ({"json_path": [{"path": "$.a"}, {"path": "b"}]}, ".json_path[1].path", "not a JSON path"),
+        ({"json_path": []}, ".json_path", "a list, not empty"),
+        ({"json_schema": "schemas/none.json"}, ".json_schema", "no such file"),
+        ({"json_schema": "../../etc/passwd"}, ".json_schema", "leaves the evals folder"),
+        ({"json_schema": {"schema": {"type": "text"}}}, ".json_schema", "no valid schema"),
+        ({"json_schema": {"schema": 3}}, ".json_schema", "this is no schema"),
     ],
 )
 def test_bad_arguments(desk, check, place, words):

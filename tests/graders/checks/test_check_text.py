@@ -137,7 +137,7 @@ def test_a_link_out_of_the_outputs_is_not_followed(desk):
 @pytest.mark.parametrize(
     ("check", "place", "words"),
     [
-        ({"contains": ""}, ".contains.text", "a text, not empty"),
+        ({"contains": ""}, ".contains", "a text, not empty"),
         ({"contains": {"text": "x", "where": "answer"}}, ".contains", "no argument is called 'where'"),
         ({"contains": {"text": "x", "ignorecase": True}}, ".contains", 'Did you mean "ignore_case"?'),
         ({"contains": {"text": "x", "min_count": 0}}, ".contains.min_count", "from 1"),
@@ -145,8 +145,8 @@ def test_a_link_out_of_the_outputs_is_not_followed(desk):
         ({"contains": {"text": "x", "in": "../secret"}}, ".contains.in", "leaves the outputs"),
         ({"contains": {"text": "x", "in": "/etc/passwd"}}, ".contains.in", "absolute"),
         ({"contains": {"in": "answer"}}, ".contains", "'text' is missing"),
-        ({"not": {"contains": {"text": 3}}}, ".not.contains.text", "found 3"),
-        ({"matches": "(unclosed"}, ".matches.pattern", "not a regular expression"),
+        ({"not": {"contains": {"text": 3, "in": "answer"}}}, ".not.contains.text", "found 3"),
+        ({"matches": "(unclosed"}, ".matches", "not a regular expression"),
         ({"matches": {"pattern": "x", "flags": "q"}}, ".matches.flags", "imsxa"),
     ],
 )

@@ -49,7 +49,8 @@ class Command:
 
     async def decide(self, work: Work) -> Verdict:
         """Compares exit code and output; a command that is not installed, or not done in time, decides nothing."""
-        run = self.run if isinstance(self.run, str) else list(self.run)
+        # Words go through a shell too: so a program that is not there ends with 127 in every sandbox.
+        run = self.run if isinstance(self.run, str) else ["/bin/sh", "-c", 'exec "$@"', "sh", *self.run]
         files = work.outputs if work.outputs.is_dir() else None
         result = await work.code.run(run, files=files, extra={}, timeout=self.timeout)
         line = quoted(self.run if isinstance(self.run, str) else " ".join(self.run), 100)

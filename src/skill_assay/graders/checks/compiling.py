@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 from skill_assay.errors import InputError
-from skill_assay.formats.checks_table import long_form
+from skill_assay.formats.checks_table import CHECK_LIST, CHECK_SHORT, long_form
 from skill_assay.formats.suggest import did_you_mean
 from skill_assay.graders.bounded import TooLong
 from skill_assay.graders.checks.arguments import BadArgument, read_arguments
@@ -174,9 +174,17 @@ def _compile(check: Check, place: str, root: Path | None, file: str | None) -> C
         raise InputError(
             f"{check.kind}: {bad.message}",
             file=file,
-            json_path=place + bad.at,
+            json_path=place + _at(check, bad),
             found=bad.found,
             expected=bad.expected,
             hint=bad.hint,
         ) from None
     return CompiledCheck(decider, check.negated)
+
+
+def _at(check: Check, bad: BadArgument) -> str:
+    """The argument's place; a lone first argument was most likely written in the short form, which has no name."""
+    for name in (CHECK_SHORT[check.kind], CHECK_LIST.get(check.kind)):
+        if [*check.arguments] == [name]:
+            return bad.at.removeprefix(f".{name}")
+    return bad.at
