@@ -99,10 +99,7 @@ def test_fault_04_other_trials_are_invisible(place: Place) -> None:
     other = make_place()
     try:
         (other.work / "answer.txt").write_text("42")
-        _, lines = sh(
-            f"ls -a {other.root} {other.root.parent} /tmp /trial; ps -e 2>/dev/null | wc -l; ls /proc | grep -c '^[0-9]'",
-            place,
-        )
+        _, lines = sh(f"ls -a {other.root} {other.root.parent} /tmp /trial; ls /proc | grep -c '^[0-9]'", place)
         text = "\n".join(lines)
         assert other.root.name not in text and place.root.name not in text
         assert "answer" not in text
@@ -139,10 +136,8 @@ def test_fault_30_no_process_list_shows_the_environment(place: Place) -> None:
 
 
 def test_no_capability_is_left_to_undo_the_wall(place: Place) -> None:
-    end, lines = sh(
-        "mount -o remount,rw / 2>&1 || echo refused; mount -t tmpfs x /mnt 2>&1 || echo refused; grep CapEff /proc/self/status",
-        place,
-    )
+    tries = "mount -o remount,rw / || echo refused; mount -t tmpfs x /mnt || echo refused"
+    _, lines = sh(f"({tries}) 2>&1; grep CapEff /proc/self/status", place)
     assert lines.count("refused") == 2
     assert lines[-1].split()[1] == "0" * 16
 
