@@ -104,7 +104,7 @@ def test_a_place_without_a_skill(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no such folder"):
         read_skill(tmp_path / "absent")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(NotFoundError, match="no SKILL.md here"):
+    with pytest.raises(NotFoundError, match=r"no SKILL\.md here"):
         read_skill(tmp_path / "empty")
     (tmp_path / "empty" / "skill.md").write_text(GOOD)
     with pytest.raises(NotFoundError, match=r"Rename skill.md to SKILL.md"):

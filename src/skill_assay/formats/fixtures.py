@@ -75,7 +75,7 @@ def _folder(folder: Path, root: Path, allow_outside: bool) -> Iterator[tuple[Pat
     base = _place(folder, root)
     for source in sorted(folder.rglob("*")):
         if source.is_file() and (allow_outside or _inside(source, root)):
-            yield source, f"{base}/{source.relative_to(folder).as_posix()}"
+            yield source, (PurePosixPath(base) / source.relative_to(folder).as_posix()).as_posix()
 
 
 def _place(source: Path, root: Path) -> str:

@@ -22,9 +22,10 @@ def timing_to_dict(trial: Trial) -> dict[str, Any]:
         return record
     if last.usage.tokens is not None and last.usage.tokens.total > 0:
         record["total_tokens"] = last.usage.tokens.total
-    if last.wall_seconds > 0:
+    if last.seconds > 0:
         record["duration_ms"] = round(last.seconds * 1000)
         record["total_duration_seconds"] = round(last.seconds, 3)
+    if last.wall_seconds > 0:
         record["executor_duration_seconds"] = round(last.wall_seconds, 3)
     if last.launched_at:
         record["executor_start"] = last.launched_at
