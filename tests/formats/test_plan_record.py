@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skill_assay.errors import InputError
@@ -36,6 +36,7 @@ def test_another_version_is_refused(version: object) -> None:
 
 
 @pytest.mark.parametrize("key", sorted(plan_to_dict(made_plan()).keys() - {"schema_version"}))
+@settings(max_examples=20, deadline=None)
 @given(value=JSON)
 def test_damage_is_a_message_and_never_a_crash(key: str, value: Any) -> None:
     record = {**plan_to_dict(made_plan()), key: value}
