@@ -100,9 +100,18 @@ def _lay_out(work: Path, files: Path | None, extra: Mapping[str, bytes]) -> None
         shutil.copytree(files, work, symlinks=True, dirs_exist_ok=True, copy_function=_copy, ignore=_not_ours)
     for name, content in extra.items():
         target = work / _inside(name)
+        _unlink_on_the_way(work, target)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.unlink(missing_ok=True)
         target.write_bytes(content)
+
+
+def _unlink_on_the_way(work: Path, target: Path) -> None:
+    """No link an agent laid may lead our own writing out of the folder."""
+    for path in (target, *target.parents):
+        if path == work:
+            return
+        if path.is_symlink() or (path.exists() and path != target and not path.is_dir()):
+            path.unlink()
 
 
 def _copy(source: str, target: str) -> None:
