@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from skill_assay.modelserver.script import Error, Hang, Item, Received, Text, ToolUse, Turn, Wait
+from skill_assay.modelserver.wire import as_list, blocks, catalogue_in, event, kind_of, pieces, said_text
 
-__all__ = ["PATHS", "count_tokens", "failure", "message", "models", "received", "stream"]
-
-PATHS = ("/v1/messages",)
+__all__ = ["failure", "models", "received", "speaks", "stream", "wants_stream", "whole"]
 
 _ERROR_TYPES = {
     400: "invalid_request_error",
@@ -24,18 +22,24 @@ _ERROR_TYPES = {
     529: "overloaded_error",
 }
 _ERROR_WORDS = {401: "invalid x-api-key", 429: "This request would exceed your rate limit", 529: "Overloaded"}
-_CATALOGUE = "The following skills are available for use with the Skill tool"
-_ENTRY = re.compile(r"^- ([^\s:]+(?::[^\s:]+)*)(?:: (.*))?$")
-_CHUNK = 24
-"""Characters in a delta: small, so that clients see texts and inputs come in pieces."""
+
+
+def speaks(path: str) -> bool:
+    """`/v1/messages`."""
+    return path == "/v1/messages"
+
+
+def wants_stream(request: Received) -> bool:
+    """The body says."""
+    return bool(request.body.get("stream"))
 
 
 def received(path: str, headers: Mapping[str, str], body: Mapping[str, Any], text: str) -> Received:
     """What scripts ask about a request."""
-    messages = [message for message in _list(body.get("messages")) if isinstance(message, dict)]
-    said = [_text(message.get("content")) for message in messages if message.get("role") == "user"]
+    messages = [message for message in as_list(body.get("messages")) if isinstance(message, dict)]
+    said = [said_text(message.get("content")) for message in messages if message.get("role") == "user"]
     system = "\n".join(
-        [_text(body.get("system"))] + [_text(m.get("content")) for m in messages if m.get("role") == "system"]
+        [said_text(body.get("system"))] + [said_text(m.get("content")) for m in messages if m.get("role") == "system"]
     )
     prompt = "\n".join(said)
     return Received(
@@ -47,26 +51,10 @@ def received(path: str, headers: Mapping[str, str], body: Mapping[str, Any], tex
         last=said[-1] if said else "",
         system=system,
         rounds=sum(_calls_tool(message) for message in messages),
-        tools=tuple(str(tool.get("name", "")) for tool in _list(body.get("tools")) if isinstance(tool, dict)),
-        catalogue=_catalogue(system + "\n" + prompt),
+        tools=tuple(str(tool.get("name", "")) for tool in as_list(body.get("tools")) if isinstance(tool, dict)),
+        catalogue=catalogue_in(system + "\n" + prompt),
         text=text,
     )
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    return "\n".join(str(block.get("text", "")) for block in content if _kind(block) == "text")
-
-
-def _kind(block: Any) -> str:
-    return str(block.get("type", "")) if isinstance(block, dict) else ""
 
 
 def _calls_tool(message: Mapping[str, Any]) -> bool:
@@ -74,21 +62,8 @@ def _calls_tool(message: Mapping[str, Any]) -> bool:
     return (
         message.get("role") == "assistant"
         and isinstance(content, list)
-        and any(_kind(block) == "tool_use" for block in content)
+        and any(kind_of(block) == "tool_use" for block in content)
     )
-
-
-def _catalogue(text: str) -> dict[str, str]:
-    """The skills listed after the sentence that introduces them, until the list ends."""
-    found: dict[str, str] = {}
-    for part in text.split(_CATALOGUE)[1:]:
-        for line in part.splitlines()[1:]:
-            entry = _ENTRY.match(line.strip())
-            if entry:
-                found[entry.group(1)] = entry.group(2) or ""
-            elif line.strip() and found:
-                break
-    return found
 
 
 def failure(error: Error) -> dict[str, Any]:
@@ -98,20 +73,15 @@ def failure(error: Error) -> dict[str, Any]:
     return {"type": "error", "error": {"type": kind, "message": words}, "request_id": "req_scripted"}
 
 
-def count_tokens(request: Received) -> dict[str, Any]:
-    """A rough count: four characters a token."""
-    return {"input_tokens": len(request.text) // 4}
-
-
 def models(names: Iterable[str]) -> dict[str, Any]:
     """The list of models."""
     rows = [{"type": "model", "id": name, "display_name": name, "created_at": "2026-01-01T00:00:00Z"} for name in names]
     return {"data": rows, "has_more": False, "first_id": rows[0]["id"] if rows else None}
 
 
-def message(turn: Turn, request: Received, ident: str) -> dict[str, Any]:
+def whole(turn: Turn, request: Received, ident: str) -> dict[str, Any]:
     """A whole answer, for a request that asked for no stream."""
-    content = [_block(item, f"{ident}_{index}") for index, item in enumerate(_blocks(turn))]
+    content = [_block(item, f"{ident}_{index}") for index, item in enumerate(blocks(turn))]
     return {**_head(request, ident), "content": content, "stop_reason": _stop(turn), "usage": _usage(turn)}
 
 
@@ -134,18 +104,14 @@ def stream(turn: Turn, request: Received, ident: str) -> Iterator[bytes | Wait |
 def _block_events(item: Text | ToolUse, index: int, ident: str) -> Iterator[bytes]:
     if isinstance(item, Text):
         empty: dict[str, Any] = {"type": "text", "text": ""}
-        whole, kind, key = item.text, "text_delta", "text"
+        said, kind, key = item.text, "text_delta", "text"
     else:
         empty = {**_block(item, ident), "input": {}}
-        whole, kind, key = json.dumps(item.input), "input_json_delta", "partial_json"
+        said, kind, key = json.dumps(item.input), "input_json_delta", "partial_json"
     yield _event("content_block_start", index=index, content_block=empty)
-    for start in range(0, len(whole), _CHUNK):
-        yield _event("content_block_delta", index=index, delta={"type": kind, key: whole[start : start + _CHUNK]})
+    for piece in pieces(said):
+        yield _event("content_block_delta", index=index, delta={"type": kind, key: piece})
     yield _event("content_block_stop", index=index)
-
-
-def _blocks(turn: Turn) -> list[Text | ToolUse]:
-    return [item for item in turn.items if isinstance(item, Text | ToolUse)]
 
 
 def _block(item: Item, ident: str) -> dict[str, Any]:
@@ -182,4 +148,4 @@ def _usage(turn: Turn) -> dict[str, int]:
 
 
 def _event(kind: str, **fields: Any) -> bytes:
-    return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
+    return event({"type": kind, **fields}, kind)

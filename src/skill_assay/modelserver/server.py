@@ -14,10 +14,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from skill_assay.modelserver import anthropic
+from skill_assay.modelserver import anthropic, gemini, openai_chat, openai_responses
 from skill_assay.modelserver.script import Cut, Error, Hang, Received, Script, Turn, Wait
+from skill_assay.modelserver.wire import Wire
 
-__all__ = ["ModelServer", "serve"]
+__all__ = ["WIRES", "ModelServer", "serve"]
+
+WIRES: tuple[Wire, ...] = (anthropic, openai_responses, openai_chat, gemini)
+"""The protocols spoken, told apart by the path of the request."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -79,27 +83,30 @@ class _Handler(BaseHTTPRequestHandler):
         path = urlsplit(self.path).path
         raw = self.rfile.read(int(self.headers.get("content-length") or 0))
         text = raw.decode("utf-8", "replace")
-        request = anthropic.received(path, self._headers(), _object(text), text)
+        wire = _wire(path)
+        request = (wire or anthropic).received(path, self._headers(), _object(text), text)
         number = self.own.keep(request)
-        if path.endswith("/count_tokens"):
-            self._json(200, anthropic.count_tokens(request))
-        elif path in anthropic.PATHS:
-            self._answer(self.own.script.turn(request), request, f"scripted{number:06d}")
+        if wire is not None:
+            self._answer(wire, self.own.script.turn(request), request, f"scripted{number:06d}")
+        elif path.endswith(("/count_tokens", ":countTokens")):
+            # A rough count: four characters a token.
+            self._json(200, dict.fromkeys(("input_tokens", "totalTokens"), len(text) // 4))
         else:
             self._json(404, anthropic.failure(Error(404, "not here")))
 
-    def _answer(self, turn: Turn, request: Received, ident: str) -> None:
+    def _answer(self, wire: Wire, turn: Turn, request: Received, ident: str) -> None:
         if turn.error and self.own.still(turn.error):
-            self._refuse(turn.error)
+            extra = {} if turn.error.retry_after is None else {"retry-after": f"{turn.error.retry_after:g}"}
+            self._json(turn.error.status, wire.failure(turn.error), extra)
             return
         cut = turn.cut.after if turn.cut and self.own.still(turn.cut) else None
-        if request.body.get("stream") and cut != 0:
-            self._stream(anthropic.stream(turn, request, ident), cut)
+        if wire.wants_stream(request) and cut != 0:
+            self._stream(wire.stream(turn, request, ident), cut)
         elif cut is not None:
             self._drop()
         else:
             self._pause(turn)
-            self._json(200, anthropic.message(turn, request, ident))
+            self._json(200, wire.whole(turn, request, ident))
 
     def _stream(self, events: Iterator[bytes | Wait | Hang], cut: int | None) -> None:
         self.send_response(200)
@@ -136,10 +143,6 @@ class _Handler(BaseHTTPRequestHandler):
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
 
-    def _refuse(self, error: Error) -> None:
-        extra = {} if error.retry_after is None else {"retry-after": f"{error.retry_after:g}"}
-        self._json(error.status, anthropic.failure(error), extra)
-
     def _json(self, status: int, body: Mapping[str, Any], extra: Mapping[str, str] | None = None) -> None:
         data = json.dumps(body).encode()
         self.send_response(status, "Scripted" if status == 529 else None)
@@ -151,6 +154,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _headers(self) -> dict[str, str]:
         return {name.lower(): value for name, value in self.headers.items()}
+
+
+def _wire(path: str) -> Wire | None:
+    return next((wire for wire in WIRES if wire.speaks(path)), None)
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -178,7 +185,7 @@ class ModelServer:
     @property
     def messages(self) -> Sequence[Received]:
         """Only the requests that ask the model something."""
-        return tuple(request for request in self.requests if request.path in anthropic.PATHS)
+        return tuple(request for request in self.requests if _wire(request.path))
 
 
 @contextmanager
