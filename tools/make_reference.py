@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,6 +20,7 @@ from skill_assay.cli.main import COMMANDS, assay
 
 DOCS = Path(__file__).parent.parent / "docs"
 NOTE = "<!-- Written by tools/make_reference.py (make docs). -->\n\n"
+WIDE: Mapping[str, Any] = {"terminal_width": 100, "max_content_width": 100}
 RETRIES = {
     errors.Retry.NEVER: "no",
     errors.Retry.ONCE: "once",
@@ -82,18 +84,18 @@ def exceptions(base: type[errors.AssayError]) -> Iterator[type[errors.AssayError
 
 def commands() -> str:
     """The help text of every command, as a terminal of 100 columns shows it."""
-    parts = ["# Commands\n", NOTE, help_text(assay, "assay"), "\n"]
-    with click.Context(assay, info_name="assay") as context:
+    with click.Context(assay, info_name="assay", **assay.context_settings, **WIDE) as context:
+        parts = ["# Commands\n\n", NOTE, block(assay.get_help(context)), "\n"]
         for name in COMMANDS:
             command = assay.get_command(context, name)
             assert command is not None
-            parts += [f"## assay {name}\n\n", help_text(command, f"assay {name}"), "\n"]
+            inner = click.Context(command, parent=context, info_name=name)
+            parts += [f"## assay {name}\n\n", block(command.get_help(inner)), "\n"]
     return "".join(parts).rstrip("\n") + "\n"
 
 
-def help_text(command: click.Command, name: str) -> str:
-    with click.Context(command, info_name=name, terminal_width=100, max_content_width=100) as context:
-        return f"```text\n{command.get_help(context).rstrip()}\n```\n"
+def block(text: str) -> str:
+    return f"```text\n{text.rstrip()}\n```\n"
 
 
 def between(path: Path, write: Callable[[], str]) -> str:
