@@ -48,8 +48,8 @@ def p_text(p: float | None) -> str:
 
 
 def money(usd: float) -> str:
-    """`$3.10`; `$0.004` where cents would say nothing; whole dollars above 100."""
-    if 0 < usd < 0.01:
+    """`$3.10`; `$0.065` where cents would say too little; whole dollars above 100."""
+    if 0 < usd < 0.1:
         return f"${usd:.2g}"
     return f"${usd:,.0f}" if usd >= 100 else f"${usd:.2f}"
 

@@ -3,55 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 
 from skill_assay.stats.fixed_evals import fixed_evals
-from skill_assay.stats.results import Spending
+from skill_assay.stats.results import Calibration, EarlyCalibration, Spending
 from skill_assay.stats.sampled_evals import sampled_evals
 from skill_assay.stats.sequential import stop_at
 from skill_assay.stats.simulate import World, simulate, true_effect
 from skill_assay.stats.verdict import EVALS_TO_DECIDE, decide, decide_on_tasks
 
-__all__ = ["Calibration", "EarlyCalibration", "calibrate", "calibrate_early"]
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """How often each thing happened in simulated benchmarks of one design; shares of `samples`."""
-
-    evals: int
-    trials: int
-    true_effect: float
-    samples: int
-    better: float
-    worse: float
-    equivalent: float
-    inconclusive: float
-    naive_better: float
-    """What the rule "the difference is above 0" would have called better."""
-    coverage: float
-    """Share of 95 % intervals of question 2 that hold the true effect, of those there are."""
-
-    @property
-    def decided(self) -> float:
-        """Share with a verdict of better or worse."""
-        return self.better + self.worse
-
-
-@dataclass(frozen=True, slots=True)
-class EarlyCalibration:
-    """The same for a run that looks after every round."""
-
-    evals: int
-    rounds: int
-    true_effect: float
-    samples: int
-    decided: float
-    """Share that crossed a boundary."""
-    saved: float
-    """Share of the planned trials not run, on average."""
+__all__ = ["calibrate", "calibrate_early"]
 
 
 def calibrate(

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 __all__ = [
+    "Calibration",
     "Decision",
+    "EarlyCalibration",
     "EffectAsUsed",
     "FixedEvals",
     "Interval",
@@ -135,3 +137,40 @@ class RatioResult:
     n: int
     """Evals with a positive value in both arms."""
     interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How often each thing happened in simulated benchmarks of one design; shares of `samples`."""
+
+    evals: int
+    trials: int
+    true_effect: float
+    samples: int
+    better: float
+    worse: float
+    equivalent: float
+    inconclusive: float
+    naive_better: float
+    """What the rule "the difference is above 0" would have called better."""
+    coverage: float
+    """Share of 95 % intervals of question 2 that hold the true effect, of those there are."""
+
+    @property
+    def decided(self) -> float:
+        """Share with a verdict of better or worse."""
+        return self.better + self.worse
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyCalibration:
+    """The same for a run that looks after every round."""
+
+    evals: int
+    rounds: int
+    true_effect: float
+    samples: int
+    decided: float
+    """Share that crossed a boundary."""
+    saved: float
+    """Share of the planned trials not run, on average."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Samples", "World", "raw_effect", "simulate", "true_effect"]
+__all__ = ["Samples", "World", "raw_effect", "simulate", "true_effect", "world_of"]
 
 Floats = NDArray[np.float64]
 
@@ -104,3 +104,8 @@ def raw_effect(world: World, wanted: float) -> World:
         middle = (low + high) / 2
         low, high = (middle, high) if true_effect(replace(world, effect=middle)) < wanted else (low, middle)
     return replace(world, effect=(low + high) / 2)
+
+
+def world_of(effect: float) -> World:
+    """The usual world with this mean effect: identical arms at 0, else effects that differ by 15 points over tasks."""
+    return raw_effect(World(effect_spread=0.15), effect) if effect else World()
