@@ -151,6 +151,7 @@ def test_the_floor_fails_everything_that_counts(suite: EvalSet, play: Play) -> N
             assert grade.decision is Decision.FAILED or grade.severity == "info", (key, grade)
 
 
+@pytest.mark.slow
 def test_the_simulated_truth_shows_what_the_tool_shows(suite: EvalSet, play: Play) -> None:
     agent = bound("", suite)
     ids = [TrialId(one.id, arm, n) for one in suite.evals for arm in ("with_skill", "without_skill") for n in (1, 2, 3)]
@@ -165,10 +166,10 @@ def test_the_simulated_truth_shows_what_the_tool_shows(suite: EvalSet, play: Pla
     effect = mean(with_skill - without for with_skill, without in rates.values())
     assert 0.25 <= effect <= 0.35, (effect, rates)
     assert 0 < rates["two-currencies"][0] < 1
-    always = {grade.text for grades in trials.values() for grade in grades}
-    for grades in trials.values():
-        always -= {grade.text for grade in grades if grade.decision is not Decision.PASSED}
-    assert "summary.json exists" in always
+    always = {(key.eval_id, grade.text) for key, grades in trials.items() for grade in grades}
+    for key, grades in trials.items():
+        always -= {(key.eval_id, grade.text) for grade in grades if grade.decision is not Decision.PASSED}
+    assert always == {("messy-dates", "summary.json exists"), ("clean-table", "It took at most two minutes")}
 
 
 def test_the_trigger_queries_have_both_labels() -> None:

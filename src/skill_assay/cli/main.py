@@ -13,6 +13,7 @@ from skill_assay.errors import AssayError, StoppedError
 __all__ = ["COMMANDS", "assay", "main"]
 
 COMMANDS: dict[str, str] = {
+    "demo": "Run a bundled example with a simulated agent: no model, no key, no cost.",
     "init": "Add a commented evals file and trigger set to a skill, or begin a new one.",
     "lint": "Say what was understood in a skill, evals or configuration, and what is wrong.",
     "run": "Run the evals with and without the skill, and measure the difference.",
