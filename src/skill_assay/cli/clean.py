@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from skill_assay.agents.process import Identity
+from skill_assay.runner.execute import identity_of
 from skill_assay.runner.reap import reap
 from skill_assay.runner.sandbox import leftovers
 from skill_assay.workspace.journal import replay
@@ -24,24 +26,24 @@ def command(workspaces: tuple[str, ...], dry_run: bool, format_: str) -> int:
     """Remove sandboxes of dead runs and, in WORKSPACES, end the agents they left running."""
     folders = leftovers()
     strays = [process for place in workspaces for process in _strays(Path(place))]
-    ended = [] if dry_run else [process for process in strays if reap(*process)]
+    ended = [] if dry_run else reap(strays)
     if not dry_run:
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
     facts = {
         "sandboxes": [str(folder) for folder in folders],
-        "processes": [pid for pid, _, _ in (strays if dry_run else ended)],
+        "processes": [identity.pid for identity in strays] if dry_run else ended,
         "removed": not dry_run,
     }
     click.echo(json.dumps(facts, indent=2) if format_ == "json" else _text(facts, dry_run))
     return 0
 
 
-def _strays(place: Path) -> list[tuple[int, float | None, int | None]]:
-    found = []
+def _strays(place: Path) -> list[Identity]:
+    found: list[Identity] = []
     for iteration in Workspace(place).iterations():
         for path in iteration.journal_paths():
-            found += [(process.pid, process.started, process.pgid) for process in replay(path).running]
+            found += [identity_of(process) for process in replay(path).running]
     return found
 
 

@@ -104,6 +104,7 @@ def _note_start(rig: Rig, spec: TrialSpec, number: int, identity: Identity) -> N
         pid=identity.pid,
         pid_started=identity.started,
         pgid=identity.pgid,
+        program_started=identity.program_started,
         host=socket.gethostname(),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from skill_assay.agents.process import Identity
 from skill_assay.errors import Failure, FailureKind
 from skill_assay.graders.checks import CheckGrader
 from skill_assay.graders.program import ProgramGrader
@@ -29,10 +30,10 @@ from skill_assay.runner.sandbox import NoSandbox, PrefixSandbox
 from skill_assay.runner.scheduler import FixedPlan
 from skill_assay.runner.session import Session
 from skill_assay.runner.settings import RunSettings
-from skill_assay.workspace.journal import Journal, JournalState, Lock, replay
+from skill_assay.workspace.journal import Journal, JournalState, Lock, RunningProcess, replay
 from skill_assay.workspace.store import Iteration
 
-__all__ = ["Result", "execute", "make_graders", "make_sandbox", "price_book", "specs_to_run"]
+__all__ = ["Result", "execute", "identity_of", "make_graders", "make_sandbox", "price_book", "specs_to_run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,11 @@ async def execute(session: Session, display: Display) -> Result:
         )
 
 
+def identity_of(process: RunningProcess) -> Identity:
+    """What names a recorded process for good."""
+    return Identity(process.pid, process.started, process.pgid or 0, process.program_started)
+
+
 @contextlib.contextmanager
 def _journal(iteration: Iteration) -> Iterator[tuple[Journal, JournalState]]:
     state = replay(iteration.journal_path())
@@ -87,9 +93,8 @@ def _journal(iteration: Iteration) -> Iterator[tuple[Journal, JournalState]]:
 
 
 def _reap(state: JournalState, journal: Journal) -> None:
-    for process in state.running:
-        if reap(process.pid, process.started, process.pgid):
-            journal.write("reaped", pid=process.pid, trial=process.trial)
+    for pid in reap(identity_of(process) for process in state.running):
+        journal.write("reaped", pid=pid)
 
 
 def _rig(session: Session, iteration: Iteration, journal: Journal, state: JournalState) -> Rig:

@@ -48,6 +48,8 @@ class RunningProcess:
     """Start time in seconds since the epoch: with the pid it names one process only."""
     pgid: int | None
     host: str
+    program_started: float | None = None
+    """Start of the program that leads the group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +198,15 @@ class _Reader:
         trial, number = str(facts["trial"]), int(facts["attempt"])
         self.attempts[trial] = max(number, self.attempts.get(trial, 0))
         if facts.get("pid") is not None:
-            pid, host = int(facts["pid"]), str(facts.get("host", ""))
-            started, group = facts.get("pid_started"), facts.get("pgid")
-            self.running[trial, number] = RunningProcess(trial, number, pid, started, group, host)
+            self.running[trial, number] = RunningProcess(
+                trial,
+                number,
+                pid=int(facts["pid"]),
+                started=facts.get("pid_started"),
+                pgid=facts.get("pgid"),
+                host=str(facts.get("host", "")),
+                program_started=facts.get("program_started"),
+            )
 
     def state(self) -> JournalState:
         unsettled = sum(self.open.values(), Spend())

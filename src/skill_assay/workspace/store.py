@@ -98,8 +98,14 @@ class Workspace:
         return Iteration(self.path / f"iteration-{number}", self.writer)
 
     def next_iteration(self) -> Iteration:
-        """A new iteration's folder, made for this caller alone even when two ask at once."""
-        number = max((iteration.number for iteration in self.iterations()), default=0) + 1
+        """A new iteration's folder, made for this caller alone even when two ask at once.
+
+        One that was killed before it wrote its plan left nothing but its lock; that folder is taken over.
+        """
+        iterations = self.iterations()
+        if iterations and iterations[-1].is_blank:
+            return iterations[-1]
+        number = max((iteration.number for iteration in iterations), default=0) + 1
         while True:
             iteration = self.iteration(number)
             with disk_errors(iteration.path):
@@ -127,6 +133,12 @@ class Iteration:
     def has_plan(self) -> bool:
         """Whether this is one of ours."""
         return (self.path / "plan.json").is_file()
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether it holds nothing yet but what a run that was killed at once leaves: a lock, an empty journal."""
+        names = [path.name for path in self.path.iterdir()]
+        return all(name.startswith("journal") or name.endswith(".tmp") for name in names)
 
     def write_plan(self, plan: Plan) -> None:
         """Write `plan.json`."""
