@@ -33,31 +33,8 @@ def aggregate(
         inference: what may be concluded, where it was computed.
         now: the time of the derivation; the present where not given.
     """
-    cells = _cells(found.runs)
     trials = _trials(found)
-    requested = {
-        (arm.name, one.key): max(trials if found.plan else 0, len(cells.get((arm.name, one.key), ())))
-        for arm in found.arms
-        for one in found.evals
-    }
-    arms = tuple(
-        arm_figures(
-            arm,
-            [run for one in found.evals for run in cells.get((arm.name, one.key), ())],
-            sum(requested[arm.name, one.key] for one in found.evals),
-        )
-        for arm in found.arms
-    )
-    evals = tuple(
-        EvalFigures(
-            one,
-            {
-                arm.name: eval_arm(cells.get((arm.name, one.key), ()), requested[arm.name, one.key])
-                for arm in found.arms
-            },
-        )
-        for one in found.evals
-    )
+    arms, evals = _figures(found, trials)
     primary, baseline = arms[0], next((arm for arm in arms if arm.arm.role == "baseline"), None)
     asked = thresholds if thresholds is not None else _planned_thresholds(found)
     compared = [arm.arm.name for arm in (primary, baseline) if arm is not None]
@@ -91,6 +68,36 @@ def aggregate(
         inference=inference,
     )
     return replace(benchmark, notes=notes(benchmark))
+
+
+def _figures(found: Found, trials: int) -> tuple[tuple[ArmFigures, ...], tuple[EvalFigures, ...]]:
+    """Per arm over all trials, and per eval in every arm."""
+    cells = _cells(found.runs)
+    planned = trials if found.plan else 0
+    requested = {
+        (arm.name, one.key): max(planned, len(cells.get((arm.name, one.key), ())))
+        for arm in found.arms
+        for one in found.evals
+    }
+    arms = tuple(
+        arm_figures(
+            arm,
+            [run for one in found.evals for run in cells.get((arm.name, one.key), ())],
+            sum(requested[arm.name, one.key] for one in found.evals),
+        )
+        for arm in found.arms
+    )
+    evals = tuple(
+        EvalFigures(
+            one,
+            {
+                arm.name: eval_arm(cells.get((arm.name, one.key), ()), requested[arm.name, one.key])
+                for arm in found.arms
+            },
+        )
+        for one in found.evals
+    )
+    return arms, evals
 
 
 def _cells(runs: Sequence[Run]) -> dict[tuple[str, str], list[Run]]:

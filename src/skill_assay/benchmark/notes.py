@@ -38,7 +38,7 @@ def _partial(found: Benchmark) -> Iterator[str]:
         yield "simulated: no real agent did any of this work"
     if found.missing:
         total = sum(arm.requested for arm in found.arms)
-        yield f"partial: {found.missing} of {total} trials are missing; `assay run --resume` runs them"
+        yield f"partial: {found.missing} of {total} trials missing; `assay run --resume` runs them"
 
 
 def _excluded(found: Benchmark) -> Iterator[str]:

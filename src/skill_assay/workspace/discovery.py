@@ -216,7 +216,7 @@ class _Foreign:
         return list(kept.values())
 
     def _nothing(self) -> NotFoundError:
-        reasons = "".join(f"\n  {one.place}: {one.reason}" for one in self.skipped[:10])
+        reasons = "".join(f"\n  {one.place}: {one.reason}" for one in (*self.skipped, *self.mismatches)[:20])
         if self.walk.benchmarks and not self.walk.files:
             reasons += "\n  a benchmark.json is here, but no grading it could be derived from"
         return NotFoundError(

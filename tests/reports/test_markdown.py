@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from inline_snapshot import snapshot
+
+from skill_assay.benchmark.aggregate import aggregate
+from skill_assay.errors import FailureKind
+from skill_assay.reports.markdown import benchmark_markdown
+from skill_assay.workspace.discovery import discover
+from tests.made import made_eval, made_iteration, made_plan, made_trial
+
+
+def test_the_whole_page(tmp_path: Path) -> None:
+    trials = [
+        made_trial(marks="pp", used=True),
+        made_trial(marks="pf", repeat=2, used=True),
+        made_trial(arm="without_skill", marks="pf"),
+        made_trial(arm="without_skill", repeat=2, failure=FailureKind.CRASHED),
+    ]
+    plan = made_plan(
+        trials=2, settings={"thresholds": {"min_pass_rate": 0.8}}, agents={"with_skill": {"simulated": True}}
+    )
+    found = aggregate(discover(made_iteration(tmp_path, plan, trials).path))
+    text = benchmark_markdown(found, headline="Cannot tell yet").replace(found.timestamp, "TIME")
+    assert text == snapshot("""\
+# Benchmark of pdf
+
+Iteration 1 · TIME · agent simulated · model-1 · **simulated: no real agent did this work**
+
+**Cannot tell yet**
+
+| arm | mean ± sample standard deviation | trials | skill used |
+|---|---|---|---|
+| With Skill | 75% ± 35% pass rate, 10s ± 0s, 1000 ± 0 tokens | 2 of 2 | 2 of 2 |
+| Without | 50% ± 0% pass rate, 10s ± 0s, 1000 ± 0 tokens | 1 of 2 | – |
+| Delta | +25pp pass rate, 0s time, 0 tokens | | |
+
+## Evals
+
+| eval | with\\_skill | without\\_skill | trials | reliability |
+|---|---|---|---|---|
+| dates | ●◐ 75% | ◐× 50% | 2+1 | low |
+
+## Thresholds
+
+| threshold | limit | value | |
+|---|---|---|---|
+| min_pass_rate | 0.8 | 0.75 | **missed** |
+
+## Left out
+
+- dates, without\\_skill, run 2: agent crashed
+
+## Worth a look
+
+- simulated: no real agent did any of this work
+- dates lost one trial of without\\_skill: agent crashed; \\`assay run --resume\\` would run it again
+- "one" of dates passes in both arms every time: it cannot show what the skill adds
+- low reliability, outcomes vary from trial to trial: dates
+""")
+
+
+def test_untrusted_names_are_plain_text(tmp_path: Path) -> None:
+    one = made_eval(name="a|b <script>x</script> [link](http://x) **bold**\n# head")
+    page = benchmark_markdown(aggregate(discover(made_iteration(tmp_path, made_plan(), [made_trial()], [one]).path)))
+    [row] = [line for line in page.splitlines() if "script" in line and line.startswith("|")]
+    assert row.startswith(r"| a\|b \<script\>x\</script\> \[link\](http://x) \*\*bold\*\* \# head |")
