@@ -5,16 +5,20 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
+from skill_assay.agents import process
 from skill_assay.agents.command import CommandAgent
 from skill_assay.errors import FailureKind, InputError
 from skill_assay.model.agent import Request
 from skill_assay.model.place import Place
 from skill_assay.model.transcript import Finished
+from skill_assay.runner.bwrap import BwrapSandbox, bwrap_available
 
 NASTY = 'Don\'t "quote" $(touch hacked) `touch hacked` ; touch hacked {workdir} --flag\nsecond line\\'
 
@@ -82,9 +86,9 @@ def test_the_prompt_file_lies_outside_the_working_directory(request_: Request) -
 
 
 def test_the_prompt_file_is_named_as_the_agent_sees_it(request_: Request) -> None:
-    launch = show_arguments("{prompt_file}").launch(replace(request_, tmp="/trial/tmp"))
-    assert launch.argv[-1] == "/trial/tmp/prompt.md"
-    assert (request_.place.tmp / "prompt.md").read_text(encoding="utf-8") == "Sum it up."
+    launch = show_arguments("{prompt_file}").launch(replace(request_, home="/trial/home"))
+    assert launch.argv[-1] == "/trial/home/.prompt.md"
+    assert (request_.place.home / ".prompt.md").read_text(encoding="utf-8") == "Sum it up."
 
 
 def test_without_a_placeholder_the_prompt_is_standard_input(request_: Request) -> None:
@@ -163,3 +167,16 @@ def test_a_prompt_that_fits_no_argument_is_refused_with_the_remedy(request_: Req
     with pytest.raises(InputError, match="prompt_file"):
         show_arguments("{prompt}").launch(replace(request_, prompt=prompt))
     show_arguments("{prompt_file}").launch(replace(request_, prompt=prompt))
+
+
+@pytest.mark.skipif(not bwrap_available()[0], reason="bubblewrap can't be used here")
+def test_the_prompt_file_can_be_read_behind_a_wall(request_: Request) -> None:
+    sandbox = BwrapSandbox()
+    inner = sandbox.inner(request_.place)
+    request = replace(
+        request_, work=str(inner.work), home=str(inner.home), tmp=str(inner.tmp), env={"PATH": "/usr/bin:/bin"}
+    )
+    said: list[bytes] = []
+    launch = sandbox.wrap(CommandAgent("/bin/cat {prompt_file}").launch(request), request.place)
+    end = anyio.run(partial(process.run, launch, on_line=lambda line: said.append(line) or None, time_limit=30))
+    assert (end.exit_code, said) == (0, [b"Sum it up."]), end.stderr_tail

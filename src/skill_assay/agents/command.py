@@ -26,7 +26,8 @@ PLACEHOLDERS: Mapping[str, str] = {
     "model": "what `--model` says; empty without it",
 }
 
-_PROMPT_FILE = "prompt.md"
+# In the home, since a sandbox may have a temporary folder that we can't write to.
+_PROMPT_FILE = ".prompt.md"
 _MAX_ARGUMENT = 128_000
 """Linux takes no single argument of 128 KiB or more."""
 
@@ -75,10 +76,10 @@ class CommandAgent:
         """The filled-in command line; without `{prompt}` and `{prompt_file}` the prompt is standard input."""
         _check_prompt(request.prompt, self._uses("prompt"))
         if self._uses("prompt_file"):
-            (request.place.tmp / _PROMPT_FILE).write_text(request.prompt, encoding="utf-8", newline="")
+            (request.place.home / _PROMPT_FILE).write_text(request.prompt, encoding="utf-8", newline="")
         values = {
             "prompt": request.prompt,
-            "prompt_file": f"{request.tmp}/{_PROMPT_FILE}",
+            "prompt_file": f"{request.home}/{_PROMPT_FILE}",
             "workdir": request.work,
             "skill_dir": request.skill_path or "",
             "model": request.model or "",
