@@ -21,7 +21,6 @@ from skill_assay.model.transcript import (
 )
 from skill_assay.reports.transcript import transcript_markdown
 
-
 EVENTS = [
     Started("model-1", "2.1", skills=("pdf",)),
     SkillUse("pdf", "tool", True),
@@ -36,9 +35,7 @@ EVENTS = [
 ]
 
 
-def test_every_kind_of_event_in_order() -> None:
-    page = transcript_markdown("Tidy the dates.", EVENTS)
-    assert page == snapshot("""\
+PAGE = snapshot("""\
 # Transcript
 
 ## Eval Prompt
@@ -105,6 +102,10 @@ All tidy.
 - cost: `0.5000 USD`
 - turns: `3`
 """)
+
+
+def test_every_kind_of_event_in_order() -> None:
+    assert transcript_markdown("Tidy the dates.", EVENTS) == PAGE
 
 
 def test_a_failure_is_no_answer() -> None:

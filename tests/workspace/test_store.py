@@ -7,7 +7,7 @@ import pytest
 
 from skill_assay.errors import FailureKind, InputError, NotFoundError
 from skill_assay.model.transcript import Finished, Text
-from skill_assay.model.trial import TrialId
+from skill_assay.model.trial import State, Trial, TrialId
 from skill_assay.workspace.store import Iteration, Workspace
 from tests.made import made_eval, made_iteration, made_plan, made_trial
 
@@ -37,7 +37,7 @@ def test_an_unwritable_workspace_is_one_message(tmp_path: Path) -> None:
 
 def test_iterations_are_numbered_on_and_ordered_by_number(tmp_path: Path) -> None:
     workspace = Workspace.create(tmp_path / "ws")
-    (workspace.path / "iteration-10").mkdir()
+    workspace.iteration(10).write_plan(made_plan())
     (workspace.path / "iteration-9").mkdir()
     (workspace.path / "iteration-x").mkdir()
     assert workspace.next_iteration().number == 11
@@ -118,6 +118,13 @@ def test_the_answer_is_an_output_only_when_there_is_no_other(tmp_path: Path) -> 
     run = iteration.record(made_trial(outputs=("report.md",)), made_eval())
     assert not (run.outputs / "answer.md").exists()
     assert (run.path / "answer.md").read_text() == "done"
+
+
+def test_a_run_without_any_output_is_still_a_run_to_a_viewer(tmp_path: Path) -> None:
+    iteration = Workspace.create(tmp_path / "ws").next_iteration()
+    run = iteration.record(Trial(TrialId("dates", "with_skill", 1), State.COMPLETED), made_eval())
+    assert run.outputs.is_dir()
+    assert not any(run.outputs.iterdir())
 
 
 def test_attempts_are_read_back_line_by_line(tmp_path: Path) -> None:

@@ -170,7 +170,10 @@ class RunFolder:
         return trial_from_dict(read_json(self.trial_path), file=str(self.trial_path))
 
     def _write_answer(self, trial: Trial) -> None:
+        """Viewers take a folder with `outputs/` in it for a run, so that one is always there."""
         answer = trial.last.answer if trial.last else None
+        with disk_errors(self.outputs):
+            self.outputs.mkdir(parents=True, exist_ok=True)
         if answer:
             self.writer.write_text(self.path / "answer.md", answer)
             if not trial.outputs:
