@@ -81,7 +81,7 @@ def run_claude(
     env: Mapping[str, str] | None = None,
     user: Mapping[str, str] | None = None,
     base_url: bool = True,
-    timeout: float = 60,
+    timeout: float = 180,
     without: Sequence[str] = (),
     **request: Any,
 ) -> Ran:

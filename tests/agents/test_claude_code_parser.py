@@ -30,9 +30,11 @@ def call(ident: str, name: str, parent: str | None = None, **arguments: Any) -> 
     return assistant({"type": "tool_use", "id": ident, "name": name, "input": arguments}, parent=parent)
 
 
-def result(ident: str, content: Any = "ok", *, error: bool = False, outcome: Any = None) -> bytes:
+def result(
+    ident: str, content: Any = "ok", *, error: bool = False, outcome: Any = None, parent: str | None = None
+) -> bytes:
     block = {"type": "tool_result", "tool_use_id": ident, "content": content, "is_error": error}
-    return line(type="user", message={"content": [block]}, tool_use_result=outcome, parent_tool_use_id=None)
+    return line(type="user", message={"content": [block]}, tool_use_result=outcome, parent_tool_use_id=parent)
 
 
 def body(folder: str, parent: str | None = None) -> bytes:
@@ -100,6 +102,30 @@ def test_of_two_calls_at_once_each_body_confirms_its_own() -> None:
 def test_a_sub_agents_body_does_not_confirm_the_main_agents_call() -> None:
     events, _ = read(call("t1", "Skill", skill="pdf"), body("pdf", parent="another"))
     assert uses(events) == []
+
+
+@pytest.mark.parametrize(("parent", "used"), [("agent", True), (None, False)])
+def test_in_a_sub_agent_of_an_older_version_the_launch_line_is_the_proof(parent: str | None, used: bool) -> None:
+    """2.1.197 prints neither an outcome nor the skill's text there; for the main agent it prints both."""
+    launched = result("t1", "Launching skill: pdf", parent=parent)
+    events, _ = read(call("t1", "Skill", parent=parent, skill="pdf"), launched)
+    assert uses(events) == ([("pdf", "tool", True)] if used else [])
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("API Error: Unable to connect to API (ECONNRESET)", FailureKind.CONNECTION),
+        ("API Error: Connection dropped (ECONNRESET). Check the gateway.", FailureKind.CONNECTION),
+        ("Not logged in · Please run /login", FailureKind.NOT_SIGNED_IN),
+        ("API Error: the agent's connection of ideas is refused", FailureKind.SERVER_ERROR),
+    ],
+)
+def test_without_a_status_the_words_decide(words: str, kind: FailureKind) -> None:
+    said = assistant({"type": "text", "text": words}, message={"model": "<synthetic>"}, error="server_error")
+    ended = line(type="result", subtype="success", is_error=True, api_error_status=None, result=words)
+    _, finished = read(INIT, said, ended, exit_code=1)
+    assert finished.failure is not None and finished.failure.kind is kind
 
 
 def test_a_refused_call_is_reported_unconfirmed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,7 @@ _API_ERRORS = {
 }
 """The CLI's own words for an API failure, where it names no status."""
 
+_LOST = re.compile(r"API Error: (Unable to connect|Connection)|API Error: .*\b(ECONN\w+|ETIMEDOUT|socket hang up)")
 _FORMAT = "Assay reads `--output-format stream-json --verbose`; a wrapper around `claude` may have changed the format."
 
 
@@ -103,7 +105,7 @@ def _failure(ending: Ending, result: Mapping[str, Any]) -> Failure:
 
 def _by_word(ending: Ending, result: Mapping[str, Any], words: str) -> FailureKind:
     """The kind where no status is named. The newest versions say `connection_failed`, older ones only in the text."""
-    if result.get("api_error") == "connection_failed" or words.startswith("API Error: Connection"):
+    if result.get("api_error") == "connection_failed" or _LOST.match(words):
         return FailureKind.CONNECTION
     if "not logged in" in words.lower():
         return FailureKind.NOT_SIGNED_IN

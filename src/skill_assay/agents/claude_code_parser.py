@@ -235,7 +235,11 @@ class ClaudeCodeParser:
         ident = str(block["tool_use_id"])
         result = ToolResult(ident, _flat(block.get("content")), bool(block.get("is_error")), parent)
         yield result
-        succeeded = isinstance(outcome, Mapping) and outcome.get("success") is True
+        if isinstance(outcome, Mapping):
+            succeeded = outcome.get("success") is True
+        else:
+            # Older versions print no outcome for what a sub-agent does, and this line only when the call succeeded.
+            succeeded = parent is not None and result.text.startswith("Launching skill: ")
         yield from self._skills.answered(result, succeeded)
 
 
