@@ -24,6 +24,10 @@ from skill_assay.model.trial import TrialId
 from skill_assay.model.work import CodeResult, Work
 
 
+KEPT = 1_000_000
+"""Bytes kept of what is printed, as a sandbox does."""
+
+
 class LocalRunner:
     """A `CodeRunner` without a wall: a real process in a real, temporary copy of the files."""
 
@@ -64,7 +68,7 @@ class LocalRunner:
             os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
             return CodeResult(None, "", "", timed_out=True)
-        return CodeResult(process.returncode, out.decode(), err.decode())
+        return CodeResult(process.returncode, out[:KEPT].decode(), err[-KEPT:].decode())
 
 
 class NoLedger:

@@ -89,6 +89,12 @@ def hangs(context):
 
 def long(context):
     return True, "x" * 100_000
+
+
+def noisy(context):
+    for _ in range(20_000):
+        print("chatter" * 10)
+    return True, "heard through the noise"
 '''
 
 
@@ -108,6 +114,7 @@ def project(desk):
         ("plain_no", "failed", "plain_no()"),
         ("as_dict", "passed", "from a neighbour"),
         ("cannot_tell", "ungraded", "no internet"),
+        ("noisy", "passed", "heard through the noise"),
         ("raises", "error", "ValueError: no such luck (checks.py:57)"),
         ("nonsense", "error", "returned 'yes'; expected True, False"),
         ("empty_none", "error", "returned None"),
