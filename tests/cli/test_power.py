@@ -118,7 +118,8 @@ def test_a_file_gets_what_stdout_would(tmp_path: Path) -> None:
 def test_simulation_shows_false_positives_coverage_and_early_stopping() -> None:
     result = call("--simulate", "--samples", "60", "--evals", "8", "--effect", "0.3", "--format", "json")
     found = json.loads(result.stdout)
-    none, much = found["verdicts"]
+    none, much, same, at_margin = found["verdicts"]
+    assert same["equivalent"] > 0.4 > 0.2 > at_margin["equivalent"]
     assert none["true_effect"] == 0 and much["true_effect"] == pytest.approx(0.3, abs=1e-6)
     assert none["better"] + none["worse"] < 0.15 < 0.3 < none["naive_better"] < much["better"] + 0.5
     assert found["early"][1]["saved"] > found["early"][0]["saved"]

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from skill_assay.stats.calibrate import calibrate, calibrate_early
-from skill_assay.stats.simulate import World, raw_effect
+from skill_assay.stats.sampled_evals import sampled_evals
+from skill_assay.stats.sequential import stop_at
+from skill_assay.stats.simulate import World, raw_effect, simulate, true_effect, world_of
+from skill_assay.stats.verdict import decide_on_tasks
 
 SAMPLES = 2000
 
@@ -99,3 +103,30 @@ def test_early_stopping_saves_at_least_40_percent_of_the_trials_at_20_points() -
     found = calibrate_early(world, evals=20, rounds=5, samples=600, seed=17)
     assert found.saved >= 0.40
     assert found.decided >= 0.90
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("evals", "covered"), [(5, 0.85), (8, 0.87)])
+def test_why_no_bootstrap(evals: int, covered: float) -> None:
+    """A percentile bootstrap that claims 95 %, on the same benchmarks."""
+    world = world_of(0.16)
+    drawn = simulate(world, evals=evals, trials=3, samples=2000, seed=42)
+    rng, held, truth = np.random.default_rng(1), 0, true_effect(world)
+    for d in (drawn.primary - drawn.baseline).mean(axis=2):
+        low, high = np.quantile(d[rng.integers(0, evals, (1000, evals))].mean(axis=1), [0.025, 0.975])
+        held += low <= truth <= high
+    assert held / 2000 == pytest.approx(covered, abs=0.015)
+
+
+@pytest.mark.slow
+def test_why_a_run_that_may_stop_early_never_speaks_about_other_tasks() -> None:
+    """Question 2 at the last round, for runs that did not stop before, adds false positives to those of the looks."""
+    drawn = simulate(World(), evals=20, trials=5, samples=1500, seed=42)
+    early = both = 0
+    for number, d in enumerate(drawn.primary - drawn.baseline):
+        stop = stop_at(d, planned=5, seed=42 + number, resamples=1000)
+        last = decide_on_tasks(sampled_evals(d.mean(axis=1), seed=1, resamples=1000), margin=0.05)
+        early += stop is not None
+        both += stop is not None or last.verdict in ("better", "worse")
+    assert early / 1500 <= at_most(0.05, 1500)
+    assert both - early >= 0.01 * 1500

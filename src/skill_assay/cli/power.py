@@ -21,6 +21,8 @@ EVALS, TRIALS, EFFECTS = (6, 8, 15, 30, 60), (1, 3, 5), (0.05, 0.10, 0.20, 0.30)
 QUERIES, RUNS = (8, 20, 40, 80), (1, 3, 5)
 SIMULATED_EVALS, SIMULATED_EFFECTS = (5, 8, 15, 30), (0.0, 0.16, 0.30)
 MOST_SIMULATED = 0.45
+EQUIVALENCE = 60, 10
+"""Evals and trials enough for `equivalent` to be found at all, shown at no difference and at one of the margin."""
 EARLY_EVALS, EARLY_ROUNDS = 20, 5
 
 
@@ -162,6 +164,8 @@ def _simulated(
         for n in sorted(set(evals or SIMULATED_EVALS))
         for t in sorted(set(trials or (3,)))
     ]
+    n, t = EQUIVALENCE
+    fixed += [calibrate(world_of(effect), evals=n, trials=t, samples=samples, seed=seed) for effect in (0.0, 0.05)]
     early = [
         calibrate_early(world_of(effect), evals=EARLY_EVALS, rounds=EARLY_ROUNDS, samples=samples, seed=seed)
         for effect in (0.0, 0.20)
