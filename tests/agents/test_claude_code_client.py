@@ -64,6 +64,12 @@ def test_fault_3_auto_shows_the_real_description_under_the_real_name(claude_bina
     assert ran.uses == []
 
 
+def test_a_prompt_that_looks_like_a_command_is_text(claude_binary: Path, place: Place) -> None:
+    ran = run_claude(claude_binary, script(DONE), place, prompt="/compact the data")
+    assert ran.requests[0].prompt.endswith("/compact the data")
+    assert ran.finished.answer == "The report is written."
+
+
 def test_fault_11_both_arms_differ_in_nothing_but_the_catalogue(claude_binary: Path) -> None:
     shown: list[str] = []
     for skill in (SKILL, None):

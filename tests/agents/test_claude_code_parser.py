@@ -216,6 +216,16 @@ def test_the_last_of_several_results_counts() -> None:
     assert finished.answer == "fine"
 
 
+def test_fault_2_a_result_without_a_question_is_no_answer() -> None:
+    """An earlier user message ends so, and a command of the CLI's own such as `/compact`."""
+    unasked = line(type="result", subtype="success", is_error=False, result="", num_turns=0, modelUsage={})
+    _, finished = read(INIT, unasked)
+    assert finished.answer is None
+    assert finished.failure is not None and "without asking the model" in finished.failure.message
+    _, killed = read(INIT, unasked, exit_code=143)
+    assert killed.failure is not None and killed.failure.kind is FailureKind.CRASHED
+
+
 @pytest.mark.parametrize(
     ("lines", "exit_code", "kind"),
     [

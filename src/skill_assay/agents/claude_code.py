@@ -7,6 +7,8 @@ Facts measured with the real program (2.1.332) that this file rests on:
 - Several user messages written at once through `--input-format stream-json` are merged into a running turn, as "the
   user sent a message while you work", unless all but the last carry `shouldQuery: false`: then they stand before it
   in the conversation, unanswered, and nothing is sent to the model for them.
+- A prompt that begins with `/` is taken for a command ("/compact the data" ends at once, with an empty answer and no
+  question to the model); a space before it makes it text.
 - `--disable-slash-commands` takes the Skill tool away. Without it an arm without a skill has an empty catalogue and
   the same tools as the others, provided that bundled skills are off: `CLAUDE_CODE_DISABLE_BUNDLED_SKILLS` leaves one,
   which `skillOverrides` removes. What then differs is the catalogue, and one line about `/<skill-name>` beside it.
@@ -228,11 +230,18 @@ def _quoted(text: str) -> str:
 
 
 def _input(request: Request) -> bytes:
-    prompt = f"/{request.skill_folder} {request.prompt}" if request.slash and request.skill_folder else request.prompt
+    if request.slash and request.skill_folder:
+        prompt = f"/{request.skill_folder} {request.prompt}"
+    else:
+        prompt = _as_text(request.prompt)
     if not request.turns:
         return prompt.encode()
-    lines = [_message(text, shouldQuery=False) for text in request.turns]
+    lines = [_message(_as_text(text), shouldQuery=False) for text in request.turns]
     return "".join([*lines, _message(prompt)]).encode()
+
+
+def _as_text(prompt: str) -> str:
+    return f" {prompt}" if prompt.startswith("/") else prompt
 
 
 def _message(text: str, **more: bool) -> str:

@@ -45,6 +45,8 @@ class Ending:
     """It introduced itself, so this is the stream it was asked for."""
     result: Mapping[str, Any] | None = None
     """Its last `result` line; with several user messages there are several."""
+    unasked: bool = False
+    """Something ended without a question to the model."""
     api_error: str | None = None
     refused: bool = False
     """The API's safeguards stopped the answer."""
@@ -80,6 +82,8 @@ def _without_result(ending: Ending, exit_code: int | None, stderr: str) -> Failu
         return Failure(FailureKind.UNREADABLE, "it printed text and no events: another output format", detail=_FORMAT)
     if not ending.started and "not logged in" in stderr.lower():
         return Failure(FailureKind.NOT_SIGNED_IN, "not signed in", detail=_tail(stderr))
+    if ending.unasked and exit_code == 0:
+        return Failure(FailureKind.UNKNOWN, "it ended without asking the model anything", detail=_tail(stderr) or None)
     how = "was ended by a signal" if exit_code is None or exit_code < 0 else f"ended with status {exit_code}"
     return Failure(FailureKind.CRASHED, f"it {how} without a result", detail=_tail(stderr) or None)
 

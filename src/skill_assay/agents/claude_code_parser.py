@@ -123,6 +123,9 @@ class ClaudeCodeParser:
                 yield from self._assistant(data)
             case "user":
                 yield from self._user(data)
+            case "result" if data.get("num_turns") == 0 and not data.get("is_error"):
+                # An earlier user message, or a command of the CLI's own: the model was not asked, nothing was answered.
+                self._ending.unasked = True
             case "result":
                 self._ending.result = data
             case _:
