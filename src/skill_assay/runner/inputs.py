@@ -16,7 +16,7 @@ from skill_assay.graders.checks import compile_checks
 from skill_assay.model.evals import Eval, EvalSet, Expectation
 from skill_assay.model.skill import Skill
 
-__all__ = ["Inputs", "choose_evals", "eval_digest", "load_inputs"]
+__all__ = ["Inputs", "choose_evals", "eval_digest", "load_inputs", "tree_digest"]
 
 Fixtures = tuple[tuple[Path, str], ...]
 
@@ -101,10 +101,16 @@ def eval_digest(one: Eval, fixtures: Fixtures) -> str:
         facts.pop(name)
     for expectation in facts["expectations"]:
         expectation.pop("place")
-    digest = hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode())
+    words = json.dumps(facts, sort_keys=True, default=str).encode()
+    return hashlib.sha256(words + tree_digest(fixtures)).hexdigest()
+
+
+def tree_digest(fixtures: Fixtures) -> bytes:
+    """SHA-256 over files and folders: where they will lie, and every byte of them."""
+    digest = hashlib.sha256()
     for source, place in fixtures:
         digest.update(place.encode() + b"\0")
         for path in sorted([source] if source.is_file() else source.rglob("*")):
             if path.is_file():
                 digest.update(path.relative_to(source.parent).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
+    return digest.digest()

@@ -17,7 +17,8 @@ from skill_assay.model.evals import Eval
 from skill_assay.model.plan import Plan
 from skill_assay.model.trial import Arm, TrialId, TrialSpec
 from skill_assay.runner.arms import ArmSource
-from skill_assay.runner.inputs import Inputs, eval_digest
+from skill_assay.runner.inputs import Inputs, eval_digest, tree_digest
+from skill_assay.runner.prompt import build_prompt
 from skill_assay.runner.settings import RunSettings
 
 __all__ = ["differences", "interleave", "make_plan", "make_specs"]
@@ -58,6 +59,8 @@ def make_plan(
         "skill": inputs.skill.digest,
         "evals": inputs.evals.digest,
         "graders": graders_digest,
+        "fixtures": _fixtures_digest(inputs),
+        "prompts": _prompts_digest(inputs, sources, settings),
         **{f"eval:{one.id}": eval_digest(one, inputs.fixtures[one.id]) for one in inputs.chosen},
         **{f"arm:{source.arm.name}": source.arm.skill_digest or "" for source in sources},
     }
@@ -78,6 +81,23 @@ def make_plan(
         platform=platform.platform(),
         created_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
     )
+
+
+def _fixtures_digest(inputs: Inputs) -> str:
+    digest = hashlib.sha256()
+    for one in inputs.chosen:
+        digest.update(one.id.encode() + b"\0" + tree_digest(inputs.fixtures[one.id]))
+    return digest.hexdigest()
+
+
+def _prompts_digest(inputs: Inputs, sources: Sequence[ArmSource], settings: RunSettings) -> str:
+    """Over the very words each arm's agent is given."""
+    digest = hashlib.sha256()
+    for source in sources:
+        for one in inputs.chosen:
+            spec = TrialSpec(TrialId(one.id, source.arm.name, 1), one, source.arm, settings.limits, settings.seed)
+            digest.update(build_prompt(spec, source.folder).encode("utf-8", "replace") + b"\0")
+    return digest.hexdigest()
 
 
 def make_specs(plan: Plan, inputs: Inputs, settings: RunSettings, arms: Mapping[str, Arm]) -> tuple[TrialSpec, ...]:

@@ -18,10 +18,12 @@ from skill_assay.model.plan import Plan
 from skill_assay.model.protocols import Agent
 from skill_assay.model.trial import TrialId, TrialSpec
 from skill_assay.runner.arms import ArmSource, build_arms
+from skill_assay.runner.bwrap import bwrap_available
 from skill_assay.runner.inputs import Inputs
 from skill_assay.runner.plan import differences, interleave, make_plan, make_specs
 from skill_assay.runner.rig import ArmKit
 from skill_assay.runner.settings import Retrying, RunSettings
+from skill_assay.workspace.journal import Lock
 from skill_assay.workspace.store import Iteration, Workspace
 
 __all__ = ["Mode", "Session", "open_session"]
@@ -98,9 +100,11 @@ def open_session(
         detected = _detected(agent, env)
         sources = build_arms(inputs.skill, settings, workspace, private, again=again)
         sign_in = SignIn("none", "scripted server") if base_url else agent.sign_in(env)
+        _refuse_sandbox(settings, sign_in)
         kits = {source.arm.name: _kit(source, agent, detected, sign_in) for source in sources}
         facts = {source.arm.name: _facts(source, agent, detected, kits[source.arm.name]) for source in sources}
         last = _last(workspace)
+        _refuse_shared(last)
         number = (last.number if last else 0) + (1 if mode == "new" else 0)
         plan = make_plan(inputs, sources, settings, facts, number, _graders_digest(inputs, settings))
         if mode == "new":
@@ -145,6 +149,29 @@ def _detected(agent: Agent, env: Mapping[str, str]) -> Detected | None:
             hint="Install it, or name another with --agent; assay run --agent simulated needs none.",
         )
     return detected
+
+
+def _refuse_sandbox(settings: RunSettings, sign_in: SignIn) -> None:
+    """Inside bwrap the user's own home is out of reach, so a sign-in that lives there is too."""
+    if settings.sandbox != "bwrap":
+        return
+    there, why = bwrap_available()
+    if not there:
+        raise InputError(f"--sandbox bwrap can't be had here: {why}", hint="Install bubblewrap, or use --sandbox none.")
+    if sign_in.how == "home":
+        raise InputError(
+            "--sandbox bwrap hides your home, and with it the agent's sign-in",
+            found=f"signed in by {sign_in.source}",
+            expected="a key or a token in a variable",
+            hint="Set ANTHROPIC_API_KEY, or CLAUDE_CODE_OAUTH_TOKEN (from `claude setup-token`).",
+        )
+
+
+def _refuse_shared(last: Iteration | None) -> None:
+    """Another `assay` at work on the newest iteration holds its lock; say who that is."""
+    if last is not None and last.lock_path().exists():
+        with Lock(last.lock_path()):
+            pass
 
 
 def _kit(source: ArmSource, agent: Agent, detected: Detected | None, sign_in: SignIn) -> ArmKit:
