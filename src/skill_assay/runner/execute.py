@@ -136,7 +136,8 @@ def _hold_back(session: Session) -> float:
 
 def price_book(session: Session) -> PriceBook:
     """Prices for a session's agent: free where nothing is billed."""
-    return PriceBook(free=not session.agent.capabilities.network)
+    can = session.agent.capabilities
+    return PriceBook(free=not can.network, simulated=can.simulated)
 
 
 def _learn(prices: PriceBook, iteration: Iteration) -> None:
@@ -145,7 +146,7 @@ def _learn(prices: PriceBook, iteration: Iteration) -> None:
             usage = attempt.usage
             if attempt.failure is None and (usage.cost_usd is not None or usage.tokens is not None):
                 spend = Spend(usage.cost_usd or 0.0, usage.tokens.total if usage.tokens else 0, 1)
-                prices.learn(trial.id.arm, spend, attempt.seconds)
+                prices.learn(trial.id.arm, spend, attempt.wall_seconds)
 
 
 def make_sandbox(settings: RunSettings) -> Sandbox:

@@ -16,6 +16,7 @@ PRIOR_MEAN = Spend(usd=0.065, tokens=27_000, launches=1)
 PRIOR_WORST = Spend(usd=0.65, tokens=270_000, launches=1)
 """Set aside before anything is known: ten times the guess."""
 PRIOR_SECONDS = 40.0
+SIMULATED_SECONDS = 0.2
 FREE = Spend(launches=1)
 _ENOUGH = 3
 _MARGIN = 2.0
@@ -37,6 +38,8 @@ class PriceBook:
 
     free: bool = False
     """Agents that cost nothing (simulated, or a program of one's own that reports no price)."""
+    simulated: bool = False
+    """Agents that take no real time."""
     _known: dict[str, _History] = field(default_factory=dict)
 
     def learn(self, purpose: str, spend: Spend, seconds: float | None) -> None:
@@ -64,7 +67,9 @@ class PriceBook:
     def seconds(self, purpose: str) -> float:
         """The expected wall time of one launch."""
         seen = self._known.get(purpose)
-        return seen.seconds_sum / seen.count if seen and seen.count else PRIOR_SECONDS
+        if seen and seen.count:
+            return seen.seconds_sum / seen.count
+        return SIMULATED_SECONDS if self.simulated else PRIOR_SECONDS
 
     def worst(self, purpose: str) -> Spend:
         """What to set aside: twice the dearest seen, once enough were seen; else the prior."""

@@ -115,6 +115,7 @@ def _state(failure: Failure | None) -> State:
 def _skill_used(spec: TrialSpec, rig: Rig, attempt: Attempt) -> bool | None:
     capabilities = rig.arms[spec.arm.name].agent.capabilities
     seen = capabilities.slash_signs if spec.arm.invoke == "slash" else capabilities.skill_signs
-    if spec.arm.skill is not None and not seen:
-        return None
-    return own_skill_used(attempt.skill_uses, rig.skill_names)
+    if attempt.started is not None and attempt.started.skill_signs is not None:
+        seen = attempt.started.skill_signs
+    used = own_skill_used(attempt.skill_uses, rig.skill_names)
+    return used if used or seen or spec.arm.skill is None else None

@@ -1,0 +1,177 @@
+"""Beginning, going on, adding, refusing: what a run resolves to before anything is launched, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from skill_assay.errors import FailureKind, InputError
+from skill_assay.model.agent import SignIn
+from skill_assay.model.trial import State
+from skill_assay.runner.engine import Ending
+from skill_assay.runner.session import _refuse_sandbox
+from skill_assay.runner.settings import Budget, RunSettings
+from skill_assay.workspace.journal import Lock
+from tests.runner.small import BODY, CHECK, open_small, run_small, settings, trials, write_skill
+
+
+def fail(kind: str, **facts: object) -> dict[str, object]:
+    """A simulated agent that always fails so."""
+    return {"evals": {"*": {"*": {"fail": {"kind": kind, **facts}}}}}
+
+
+def test_a_run_measures_both_arms(tmp_path: Path) -> None:
+    result = run_small(write_skill(tmp_path), tmp_path / "ws")
+    found = trials(result)
+    assert len(found) == 8
+    assert {t.score for n, t in found.items() if "/with_skill/" in n} == {1.0}
+    assert {t.score for n, t in found.items() if "/without_skill/" in n} == {0.0}
+    assert {t.skill_used for n, t in found.items() if "/with_skill/" in n} == {True}
+    assert result.stopped.ending is Ending.DONE
+    assert result.launched == 8
+
+
+def test_adding_trials_and_evals_keeps_what_was_there(tmp_path: Path) -> None:
+    skill, ws = write_skill(tmp_path), tmp_path / "ws"
+    before = trials(run_small(skill, ws, settings(eval_ids=("1",))))
+    result = run_small(skill, ws, settings(trials=3), mode="add")
+    after = trials(result)
+    assert len(before) == 4
+    assert len(after) == 12
+    assert result.launched == 8
+    assert {name: after[name] for name in before} == before
+    with pytest.raises(InputError, match="nothing to add"):
+        run_small(skill, ws, settings(trials=2), mode="add")
+
+
+def test_fault_8_an_unfinished_iteration_is_pointed_out_never_doubled(tmp_path: Path) -> None:
+    skill, ws = write_skill(tmp_path), tmp_path / "ws"
+    run_small(skill, ws, settings(budget=Budget(trials=4)))
+    with pytest.raises(InputError, match="unfinished: 4 of 8") as error:
+        open_small(skill, ws)
+    assert "--resume" in str(error.value)
+    open_small(skill, ws, fresh=True).close()
+    assert len(trials(run_small(skill, ws, mode="resume"))) == 8
+
+
+def test_fault_7_a_cap_keeps_the_arms_balanced(tmp_path: Path) -> None:
+    result = run_small(write_skill(tmp_path), tmp_path / "ws", settings(budget=Budget(trials=5), workers=4))
+    assert result.stopped.ending is Ending.BUDGET
+    names = list(trials(result))
+    assert len(names) == 4, "a fifth launch would have been one arm without the other"
+    assert sum("/with_skill/" in name for name in names) == 2
+
+
+@pytest.mark.parametrize("changed", ["skill", "eval", "grader", "agent"])
+def test_resume_refuses_what_changed_and_says_what(tmp_path: Path, changed: str) -> None:
+    skill, ws = write_skill(tmp_path), tmp_path / "ws"
+    run_small(skill, ws, settings(budget=Budget(trials=4)))
+    words = {"skill": "the skill changed", "eval": "the eval 1 changed", "grader": "graders", "agent": "agent version"}
+    if changed == "skill":
+        (skill / "SKILL.md").write_text(
+            (skill / "SKILL.md").read_text(encoding="utf-8") + "\nMore.\n", encoding="utf-8"
+        )
+    elif changed == "eval":
+        evals = [{"id": n, "prompt": f"Greet {n}, please.", "expectations": [CHECK]} for n in (1, 2)]
+        write_skill(tmp_path, evals)
+    elif changed == "grader":
+        (skill / "evals" / "checks.py").write_text("CHECKS = {}\n", encoding="utf-8")
+    else:
+        write_skill(tmp_path, play={"evals": {"*": {"*": {"say": "other"}}}})
+    with pytest.raises(InputError, match=words[changed]):
+        open_small(skill, ws, mode="resume")
+
+
+def test_resume_runs_excluded_trials_again_and_counts_their_attempts(tmp_path: Path) -> None:
+    skill, ws = write_skill(tmp_path, play=fail("server_error", attempts=5), count=1), tmp_path / "ws"
+    first = trials(run_small(skill, ws, settings(trials=1)))
+    assert {t.state for t in first.values()} == {State.EXCLUDED}
+    assert {len(t.attempts) for t in first.values()} == {4}
+    again = trials(run_small(skill, ws, settings(trials=1), mode="resume"))
+    assert {t.state for t in again.values()} == {State.COMPLETED}
+    assert {[a.number for a in t.attempts][-1] for t in again.values()} == {6}
+
+
+def test_fault_7_a_degenerate_signal_stops_the_run(tmp_path: Path) -> None:
+    skill = write_skill(tmp_path, play=fail("bad_request"), count=10)
+    result = run_small(skill, tmp_path / "ws", settings(workers=1))
+    assert result.stopped.ending is Ending.DEGENERATE
+    assert "first 10 trials all failed" in result.stopped.reason
+    assert len(trials(result)) == 10
+
+
+def test_not_signed_in_stops_after_one_launch(tmp_path: Path) -> None:
+    skill = write_skill(tmp_path, play=fail("not_signed_in"), count=5)
+    result = run_small(skill, tmp_path / "ws", settings(workers=1))
+    assert result.stopped.ending is Ending.FAILURE
+    assert result.launched == 1
+    assert result.stopped.failure is not None
+    assert result.stopped.failure.kind is FailureKind.NOT_SIGNED_IN
+
+
+def test_fault_1_a_failed_setup_is_never_a_score(tmp_path: Path) -> None:
+    evals = [{"id": 1, "prompt": "Greet.", "expectations": [CHECK], "setup": "echo no >&2; exit 3"}]
+    result = run_small(write_skill(tmp_path, evals), tmp_path / "ws", settings(trials=1))
+    found = trials(result)
+    assert {t.failure.kind for t in found.values() if t.failure} == {FailureKind.SETUP}
+    assert all("status 3" in t.failure.message for t in found.values() if t.failure)
+    assert result.launched == 0
+    assert result.usd == 0
+
+
+def test_setup_prepares_the_working_directory(tmp_path: Path) -> None:
+    evals = [{"id": 1, "prompt": "Greet.", "expectations": [CHECK], "setup": "echo hello > hello.txt"}]
+    play = {"evals": {"*": {"*": {"run": "cp hello.txt hello2.txt; printf ' hello' >> hello.txt"}}}}
+    found = trials(run_small(write_skill(tmp_path, evals, play), tmp_path / "ws", settings(trials=1)))
+    assert {t.outputs for t in found.values()} == {("hello.txt", "hello2.txt")}
+
+
+def test_a_time_limit_is_excluded_and_its_outputs_kept(tmp_path: Path) -> None:
+    evals = [{"id": 1, "prompt": "Greet.", "expectations": [CHECK], "timeout_seconds": 1.5}]
+    play = {"evals": {"*": {"*": {"write": {"hello.txt": "hello"}, "run": "sleep 60"}}}}
+    found = trials(run_small(write_skill(tmp_path, evals, play), tmp_path / "ws", settings(trials=1)))
+    for trial in found.values():
+        assert trial.state is State.EXCLUDED
+        assert trial.failure is not None and trial.failure.kind is FailureKind.TIME_LIMIT
+        assert trial.score is None
+        assert trial.grades == ()
+
+
+def test_a_second_assay_is_told_who_is_at_work(tmp_path: Path) -> None:
+    skill, ws = write_skill(tmp_path), tmp_path / "ws"
+    result = run_small(skill, ws)
+    with Lock(result.iteration.lock_path()), pytest.raises(InputError, match="another assay is at work here: process"):
+        open_small(skill, ws)
+
+
+def test_bwrap_asks_for_a_key_or_token() -> None:
+    with pytest.raises(InputError, match=r"hides your home|can't be had"):
+        _refuse_sandbox(RunSettings(sandbox="bwrap"), SignIn("home", "~/.claude"))
+    _refuse_sandbox(RunSettings(sandbox="none"), SignIn("home", "~/.claude"))
+
+
+def test_the_plan_says_what_was_measured_with_what(tmp_path: Path) -> None:
+    result = run_small(write_skill(tmp_path), tmp_path / "ws")
+    plan = json.loads((result.iteration.path / "plan.json").read_text(encoding="utf-8"))
+    assert {"skill", "evals", "graders", "fixtures", "prompts", "eval:1", "arm:with_skill"} <= set(plan["digests"])
+    assert plan["agents"]["with_skill"]["simulated"] is True
+    assert plan["seed"] == 42
+    assert plan["versions"]["skill_assay"]
+    assert plan["platform"]
+
+
+def test_editing_the_skill_during_a_run_changes_nothing(tmp_path: Path) -> None:
+    skill, ws = write_skill(tmp_path), tmp_path / "ws"
+    with open_small(skill, ws) as session:
+        kit = session.kits["with_skill"]
+        (skill / "SKILL.md").write_text("gone", encoding="utf-8")
+        assert kit.skill_source is not None
+        assert "Write hello.txt" in (kit.skill_source / "SKILL.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("facts", [{"trials": 0}, {"workers": 0}])
+def test_a_plan_of_nothing_is_refused(facts: dict[str, int]) -> None:
+    with pytest.raises(InputError, match="at least 1"):
+        settings(**facts)
