@@ -70,9 +70,7 @@ def test_resume_refuses_what_changed_and_says_what(tmp_path: Path, changed: str)
     run_small(skill, ws, settings(budget=Budget(trials=4)))
     words = {"skill": "the skill changed", "eval": "the eval 1 changed", "grader": "graders", "agent": "agent version"}
     if changed == "skill":
-        (skill / "SKILL.md").write_text(
-            (skill / "SKILL.md").read_text(encoding="utf-8") + "\nMore.\n", encoding="utf-8"
-        )
+        (skill / "SKILL.md").write_text(BODY + "\nMore.\n", encoding="utf-8")
     elif changed == "eval":
         evals = [{"id": n, "prompt": f"Greet {n}, please.", "expectations": [CHECK]} for n in (1, 2)]
         write_skill(tmp_path, evals)
