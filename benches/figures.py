@@ -39,6 +39,8 @@ class Ran:
     """A command that was run."""
 
     seconds: float
+    cpu_seconds: float
+    """Of the command and all it waited for; steadier than `seconds` on a busy machine."""
     peak_mb: float
     """Peak resident memory of the command's own process, in MB (10⁶ bytes)."""
 
@@ -68,4 +70,5 @@ def run(argv: Sequence[str], *, ok: Sequence[int] = (0,)) -> Ran:
         raise RuntimeError(f"exit {process.returncode}: {' '.join(argv)}\n{said.decode('utf-8', 'replace')[-2000:]}")
     # Linux counts in KiB, macOS in bytes.
     unit = 1 if sys.platform == "darwin" else 1024
-    return Ran(time.perf_counter() - began, used.ru_maxrss * unit / 1e6)
+    seconds = time.perf_counter() - began
+    return Ran(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * unit / 1e6)

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from benches.figures import ASSAY, Figure, run, timed
+from benches.figures import ASSAY, Figure, Ran, run, timed
 
 NAME = "trial"
 SHORT, LONG, ARMS, ROUNDS = 5, 55, 2, 3
@@ -42,11 +42,11 @@ def make_skill(parent: Path) -> Path:
     return skill
 
 
-def seconds_for(trials: int) -> float:
+def run_of(trials: int) -> Ran:
     with tempfile.TemporaryDirectory() as scratch:
         skill = make_skill(Path(scratch))
         options = ["--agent", "simulated", "--workers", "1", "--yes", "--no-progress", "--trials", str(trials)]
-        return run([*ASSAY, "run", str(skill), *options]).seconds
+        return run([*ASSAY, "run", str(skill), *options])
 
 
 def bare_start() -> float:
@@ -62,10 +62,12 @@ def bare_start() -> float:
 
 def measure() -> list[Figure]:
     bare = bare_start() * 1000
-    each = []
+    wall, cpu = [], []
     for _ in range(ROUNDS):
-        short, long = seconds_for(SHORT), seconds_for(LONG)
-        each.append((long - short) * 1000 / ((LONG - SHORT) * ARMS))
-    whole = statistics.median(each)
-    note = f"{whole:.1f} ms a trial, bare process start {bare:.1f} ms"
+        short, long = run_of(SHORT), run_of(LONG)
+        more = (LONG - SHORT) * ARMS
+        wall.append((long.seconds - short.seconds) * 1000 / more)
+        cpu.append((long.cpu_seconds - short.cpu_seconds) * 1000 / more)
+    whole = statistics.median(wall)
+    note = f"{whole:.1f} ms a trial ({statistics.median(cpu):.1f} ms CPU), bare process start {bare:.1f} ms"
     return [Figure("our own cost of a trial", whole - bare, "ms", 15, note=note)]
