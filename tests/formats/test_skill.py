@@ -230,6 +230,7 @@ def test_any_bytes_give_a_skill_or_an_input_error(data: bytes) -> None:
 ODD = {"name-type:bool", "blank-before-frontmatter"}
 
 
+@pytest.mark.slow
 def test_the_heads_of_real_skills_agree_with_yaml_or_are_refused_with_the_reason(
     shared_data: Path, tmp_path: Path
 ) -> None:

@@ -30,12 +30,30 @@ def command(paths: tuple[str, ...], format_: str, strict: bool, quiet: bool) -> 
     """Say what was understood in each PATH (a skill's folder, its SKILL.md, evals, trigger set or configuration),
     what was repaired while reading, and what is wrong and how to mend it.
 
-    Nothing is run and nothing is changed. Exit code 1 when there are errors (with --strict, warnings too).
+    Nothing is run and nothing is changed. Exit code 1 when there are errors (with --strict, warnings too), 2 when a
+    PATH is nothing that can be judged.
     """
-    reports = [report for path in paths for report in lint(Path(path), _check_problems)]
-    click.echo(_as_json(reports) if format_ == "json" else _as_text(reports, quiet=quiet))
+    reports, unknown = _reports(paths)
+    if reports or not unknown:
+        click.echo(_as_json(reports) if format_ == "json" else _as_text(reports, quiet=quiet))
+    if unknown:
+        for error in unknown[:-1]:
+            click.echo(str(error), err=True)
+        raise unknown[-1]
     bad = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
     return int(any(finding.severity in bad for report in reports for finding in report.findings))
+
+
+def _reports(paths: Sequence[str]) -> tuple[list[Report], list[InputError]]:
+    """Every path's reports; one that is nothing of ours does not hide what is wrong in the others."""
+    reports: list[Report] = []
+    unknown: list[InputError] = []
+    for path in dict.fromkeys(paths):
+        try:
+            reports += lint(Path(path), _check_problems)
+        except InputError as error:
+            unknown.append(error)
+    return reports, unknown
 
 
 def _check_problems(expectation: Expectation, evals_root: Path) -> Sequence[InputError]:

@@ -198,7 +198,7 @@ def _compiles(pattern: str) -> bool:
 
 
 def _not_a_check(fields: Fields, kind: Any, where: str) -> None:
-    if kind in _JUDGED:
+    if isinstance(kind, str) and kind in _JUDGED:
         return
     remedy = 'To have a machine decide it, write "check": {kind: arguments}.'
     if isinstance(kind, str) and kind in CHECK_SHORT:

@@ -53,16 +53,19 @@ def plan_from_dict(record: Any, *, file: str = "plan.json") -> Plan:
         )
     try:
         return Plan(
-            **{name: record[name] for name in _PLAIN},
             eval_ids=tuple(record["eval_ids"]),
             arms=tuple(_arm_from_dict(arm) for arm in record["arms"]),
             limits=Limits(**{name: record["limits"][name] for name in _LIMITS}),
-            **{name: dict(record[name]) for name in _MAPPINGS},
             order=tuple(TrialId(str(one), str(arm), int(repeat)) for one, arm, repeat in record["order"]),
+            **_further(record),
         )
     except (KeyError, TypeError, ValueError) as error:
         found = f"no key {error}" if isinstance(error, KeyError) else str(error)
         raise InputError("is damaged", file=file, found=found, expected="the plan of an iteration") from error
+
+
+def _further(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: record[name] for name in _PLAIN} | {name: dict(record[name]) for name in _MAPPINGS}
 
 
 def _arm_to_dict(arm: Arm) -> dict[str, Any]:

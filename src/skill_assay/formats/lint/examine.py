@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skill_assay.errors import AssayError, InputError, NotFoundError
-from skill_assay.formats.config import Configuration, examine_config
+from skill_assay.formats.config import examine_config
 from skill_assay.formats.dialect import locate
 from skill_assay.formats.evals import examine_evals
 from skill_assay.formats.frontmatter import read_frontmatter
@@ -68,8 +68,16 @@ def _folder(path: Path, kind: Kind | None, check_problems: CheckProblems) -> lis
         raise NotFoundError("there is no SKILL.md here, nor evals", file=str(path), hint=hint)
     skill_file = path / "SKILL.md"
     reports = [_file(skill_file, Kind.SKILL, None, check_problems)] if kind is Kind.SKILL else []
+    if reports and not any(found is Kind.EVALS for _, found in known):
+        reports[0] = replace(reports[0], findings=(*reports[0].findings, _no_evals(path)))
     owner = _owner(evals / "evals.json")
     return reports + [_file(file, found, owner, check_problems) for file, found in known if found]
+
+
+def _no_evals(root: Path) -> Finding:
+    remedy = f"assay init {root}  writes a first evals/evals.json to fill in."
+    message = "there are no evals, so nothing can be measured yet"
+    return Finding(Severity.INFO, "no-evals-file", message, remedy=remedy, file=str(root / "SKILL.md"))
 
 
 def _owner(path: Path) -> Skill | None:
@@ -179,7 +187,7 @@ def _config(path: Path, owner: Skill | None) -> Report:
     configuration, findings = examine_config(path)
     notes = Notes(str(path), parse_json(read_source(path).text, str(path)).line)
     for rule in CONFIG_RULES:
-        rule(Subject[Configuration](configuration, owner), notes)
+        rule(Subject(configuration, owner), notes)
     understood = f"{_count(len(configuration.values), 'setting')}, {_count(len(configuration.thresholds), 'threshold')}"
     return Report(str(path), Kind.CONFIG, understood, findings + notes.findings)
 

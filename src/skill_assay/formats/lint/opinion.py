@@ -18,8 +18,8 @@ _PRAISE = (
     r"designed|crafted|formatted|thought[- ]out|presented|balanced)|readable|legible|clear(?!ed)|concise|coherent|"
     r"compelling|engaging|persuasive|convincing|insightful|creative|interesting|memorable|intuitive|user[- ]friendly|"
     r"useful|helpful|practical|actionable|action[- ]oriented|meaningful|sensible|reasonable|appropriate|suitable|"
-    r"adequate|sufficient|thorough|comprehensive|natural|smooth|low[- ]friction|jargon[- ]free|visually appealing|"
-    r"aesthetically pleasing|easy to (?:read|understand|follow|use|scan)"
+    r"adequate|sufficient|thorough|comprehensive|natural(?:ly)?|smooth(?:ly)?|low[- ]friction|jargon[- ]free|"
+    r"visually appealing|aesthetically pleasing|easy to (?:read|understand|follow|use|scan)"
 )
 _GIVES = (
     r"(?:provides?|gives?|offers?|suggests?|recommends?|includes?|produces?|creates?|writes?|presents?|proposes?|"
@@ -29,7 +29,7 @@ _SUBJECT = r"(?:(?:the|its|a|an) )?(?:[\w'-]+ ){0,3}"
 
 OPINION_RULES: dict[str, re.Pattern[str]] = {
     "looks good": re.compile(
-        rf"\b(?:looks?|feels?|seems?|sounds?|reads?|appears?)\s+(?:(?:very|really|quite|more|as)\s+)?(?:{_PRAISE})\b",
+        rf"\b(?:looks?|feels?|seems?|sounds?|reads?|appears?)\s+(?:(?:very|really|quite|more|as)\s+)?(?:{_PRAISE}|well(?!-))\b",
         re.I,
     ),
     "is good": re.compile(
