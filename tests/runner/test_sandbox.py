@@ -123,6 +123,19 @@ class as_nobody:
             os.seteuid(0)
 
 
+def test_a_removal_that_was_killed_leaves_a_known_leftover(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+    really = sandbox.shutil.rmtree
+
+    def watched(path: Path, **options: bool) -> None:
+        seen.append((place.root / ".assay.json").exists())
+        really(path, **options)
+
+    monkeypatch.setattr(sandbox.shutil, "rmtree", watched)
+    assert remove_place(place)
+    assert seen == [True] * 5
+
+
 def test_removing_twice_is_fine(place: Place) -> None:
     assert remove_place(place)
     assert remove_place(place)

@@ -119,11 +119,11 @@ def make_place(parent: Path | None = None) -> Place:
     """
     root = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent or _clean_parent()))
     place = Place(root, root / "work", root / "home", root / "config", root / "tmp")
+    marker = {"pid": os.getpid(), "started": start_time(os.getpid())}
+    (root / _MARKER).write_text(json.dumps(marker), encoding="utf-8")
     for folder in (place.work, place.home, place.config, place.tmp):
         folder.mkdir()
     _make_git_root(place.work)
-    marker = {"pid": os.getpid(), "started": start_time(os.getpid())}
-    (root / _MARKER).write_text(json.dumps(marker), encoding="utf-8")
     return place
 
 
@@ -174,6 +174,9 @@ def remove_place(place: Place) -> bool:
 
 
 def _remove(root: Path) -> bool:
+    # The marker goes last: killed halfway, the place is still known for a leftover.
+    for name in ("work", "home", "config", "tmp"):
+        shutil.rmtree(root / name, ignore_errors=True)
     shutil.rmtree(root, ignore_errors=True)
     if not os.path.lexists(root):
         return True
