@@ -1,1 +1,1 @@
-"""Adapters for coding agents, and how their processes are started and ended."""
+"""Coding agents: one adapter a file, found by entry point; and how their processes are run and ended."""
