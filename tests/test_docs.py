@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from skill_assay.errors import FailureKind
 from skill_assay.formats.dialect import CRITERIA_KEYS, EVAL_ALIASES, EVAL_KEYS
 from skill_assay.formats.settings import SETTINGS, THRESHOLDS
 from tools.doctor_tests import ALL_FAULTS
-from tools.make_reference import MEANINGS, pages
+from tools.make_reference import MEANINGS, pages, root
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -54,7 +55,7 @@ def command_lines() -> Iterator[tuple[Path, str]]:
 def parse(line: str) -> None:
     """Let the command's own parser read the line; values are not looked at, since places in docs do not exist."""
     words = shlex.split(line, comments=True)[1:]
-    with click.Context(assay, info_name="assay") as context:
+    with root() as context:
         if words[0].startswith("-"):
             assay.make_parser(context).parse_args(words)
             return
@@ -83,8 +84,9 @@ def test_a_wrong_line_would_be_seen() -> None:
 
 def test_generated_pages_are_what_the_code_says() -> None:
     """Help texts, exit codes and the failure table: `make docs` writes them anew."""
-    stale = [path.name for path, text in pages().items() if path.read_text(encoding="utf-8") != text]
-    assert not stale, f"run make docs and read the difference: {stale}"
+    for path, text in pages().items():
+        difference = difflib.unified_diff(path.read_text(encoding="utf-8").splitlines(), text.splitlines(), lineterm="")
+        assert "\n".join(difference) == "", f"{path.name}: run make docs, and read what changed"
 
 
 def test_every_failure_has_a_meaning() -> None:
@@ -93,7 +95,7 @@ def test_every_failure_has_a_meaning() -> None:
 
 def test_every_command_has_help_and_every_option_a_sentence() -> None:
     silent = []
-    with click.Context(assay, info_name="assay") as context:
+    with root() as context:
         for name in COMMANDS:
             command = assay.get_command(context, name)
             assert command is not None and command.help, name

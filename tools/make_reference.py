@@ -84,7 +84,7 @@ def exceptions(base: type[errors.AssayError]) -> Iterator[type[errors.AssayError
 
 def commands() -> str:
     """The help text of every command, as a terminal of 100 columns shows it."""
-    with click.Context(assay, info_name="assay", **assay.context_settings, **WIDE) as context:
+    with root() as context:
         parts = ["# Commands\n\n", NOTE, block(assay.get_help(context)), "\n"]
         for name in COMMANDS:
             command = assay.get_command(context, name)
@@ -92,6 +92,11 @@ def commands() -> str:
             inner = click.Context(command, parent=context, info_name=name)
             parts += [f"## assay {name}\n\n", block(command.get_help(inner)), "\n"]
     return "".join(parts).rstrip("\n") + "\n"
+
+
+def root() -> click.Context:
+    """The context every command is shown in. Its settings matter: click remembers a command's help option."""
+    return click.Context(assay, info_name="assay", **assay.context_settings, **WIDE)
 
 
 def block(text: str) -> str:

@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 from skill_assay.cli.init import command
 from skill_assay.cli.lint import command as lint
+from skill_assay.cli.run import command as assay_run
 from skill_assay.errors import InputError
 from skill_assay.formats.evals import find_evals, load_evals
 from skill_assay.formats.skill import read_skill
@@ -59,6 +60,16 @@ def test_twice_changes_nothing(tmp_path: Path) -> None:
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
     report = CliRunner().invoke(lint, ["--strict", str(root)], standalone_mode=False)
     assert report.return_value == 0, report.output
+
+
+def test_a_run_understands_what_init_wrote(tmp_path: Path) -> None:
+    root = tmp_path / "my-skill"
+    run(root)
+    arguments = ["--dry-run", "--agent", "simulated: floor", "--trials", "1", str(root)]
+    result = CliRunner().invoke(assay_run, arguments, standalone_mode=False)
+    assert result.return_value == 0, result.exception
+    assert "first-task/with_skill/1" in result.output and "first-task/without_skill/1" in result.output
+    assert not (tmp_path / "my-skill-workspace").exists()
 
 
 def test_a_broken_skill_is_told_and_left_alone(tmp_path: Path) -> None:

@@ -210,6 +210,13 @@ def test_several_paths_and_one_that_is_nothing_of_ours(skill: Path, tmp_path: Pa
     assert run(second, second).output.count("[not-boolean]") == 1
 
 
+def test_a_file_cannot_steer_the_terminal(skill: Path) -> None:
+    put(skill, {"skill_name": "my-skill", "evals": [{**EVAL, "expectations": ["\x1b[J\x9b looks good\u202e"]}]})
+    output = run(skill).output
+    assert "\\u001b[J\\u009b looks good\\u202e" in output
+    assert all(each.isprintable() or each == "\n" for each in output)
+
+
 def test_a_skill_without_evals_is_pointed_to_init(skill: Path) -> None:
     (skill / "evals" / "evals.json").unlink()
     result = run(skill)

@@ -23,7 +23,6 @@ from skill_assay.model.transcript import Event, Started, Usage
 from skill_assay.model.trial import TrialId
 from skill_assay.model.work import CodeResult, Work
 
-
 KEPT = 1_000_000
 """Bytes kept of what is printed, as a sandbox does."""
 

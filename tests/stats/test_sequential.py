@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -43,6 +44,32 @@ def test_few_relabellings_cannot_cross() -> None:
     """Two evals in one round have two sizes of effect: half of the relabellings reach the largest."""
     found = look([[1.0], [1.0]], planned=5, seed=1)
     assert found.boundary is None and not found.crossed and found.interval is None
+
+
+def brute_boundaries(d: np.ndarray, planned: int) -> list[float]:
+    """Boundaries of two looks from all relabellings; the second among those alive after the first."""
+    evals = len(d)
+    signs = np.array(list(itertools.product((1.0, -1.0), repeat=evals * 2))).reshape(-1, 2, evals)
+    first = np.abs(signs[:, 0] @ d[:, 0]) / evals
+    second = np.abs(signs[:, 0] @ d[:, 0] + signs[:, 1] @ d[:, 1]) / evals / 2
+
+    def smallest(sizes: np.ndarray, allowed: float) -> float:
+        ordered = np.sort(sizes)
+        values = np.unique(np.round(sizes, 12))
+        reached = len(ordered) - np.searchsorted(ordered, values - 1e-9)
+        return float(values[reached <= allowed][0])
+
+    boundary = smallest(first, len(signs) * spent(1 / planned))
+    alive = first < boundary - 1e-9
+    used = (~alive).sum()
+    return [boundary, smallest(second[alive], len(signs) * spent(2 / planned) - used)]
+
+
+@pytest.mark.parametrize("evals", [7, 8])
+def test_boundaries_are_brute_force(evals: int) -> None:
+    d = np.random.default_rng(12).normal(0.1, 0.3, (evals, 2))
+    found = [look(d[:, :k], planned=4, seed=1, resamples=40_000, interval=False).boundary for k in (1, 2)]
+    assert found == pytest.approx(brute_boundaries(d, 4), rel=0.02)
 
 
 def test_a_look_needs_no_memory() -> None:

@@ -1,4 +1,6 @@
 import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 from hypothesis import given
@@ -44,6 +46,7 @@ def manifest(desk):
         ({"path": "$.note", "exists": True}, "passed", "failed"),
         ({"path": "$.scenes[*].seconds", "min": 5, "max": 7.5}, "passed", "failed"),
         ({"path": "$.scenes[*].seconds", "max": 7}, "failed", "passed"),
+        ({"path": "$.scenes[*].seconds", "min": 12345678}, "failed", "passed"),
         ({"path": "$.done", "min": 0}, "failed", "passed"),
         ({"path": "$.scenes", "type": "array"}, "passed", "failed"),
         ({"path": "$.scenes[0].seconds", "type": "integer"}, "passed", "failed"),
@@ -118,6 +121,23 @@ def test_json_schema_fetches_nothing(desk):
         desk.compile({"json_schema": {"schema": {"$ref": "https://example.com/schema.json"}, "file": "a.json"}})
     assert desk.verdict({"json_schema": {"schema": {"$ref": "other.json"}, "file": "a.json"}}) == "error"
     assert desk.verdict({"json_schema": {"schema": {"$ref": "#/$defs/none"}, "file": "a.json"}}) == "error"
+
+
+def test_json_schema_fetches_nothing_by_a_relative_reference_either(desk):
+    asked = []
+
+    class Server(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_error(404)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        schema = {"$id": f"http://127.0.0.1:{server.server_port}/root.json", "$ref": "other.json"}
+        desk.file("a.json", "{}")
+        assert desk.verdict({"json_schema": {"schema": schema, "file": "a.json"}}) == "error"
+        server.shutdown()
+    assert asked == []
 
 
 @pytest.mark.parametrize(
