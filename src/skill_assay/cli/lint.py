@@ -86,7 +86,12 @@ def _as_text(reports: Sequence[Report], *, quiet: bool) -> str:
     blocks = [_block(report, quiet) for report in reports]
     totals = _totals(reports)
     counted = [_plural(totals[severity.value], _WORDS[severity]) for severity in _ORDER if totals[severity.value]]
-    return "\n".join([*blocks, ", ".join(counted) if counted else "Nothing to mend."])
+    return _plain("\n".join([*blocks, ", ".join(counted) if counted else "Nothing to mend."]))
+
+
+def _plain(text: str) -> str:
+    """Somebody's file must not steer the terminal: what can't be printed is shown as its number."""
+    return "".join(each if each.isprintable() or each == "\n" else f"\\u{ord(each):04x}" for each in text)
 
 
 def _block(report: Report, quiet: bool) -> str:

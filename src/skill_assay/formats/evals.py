@@ -104,11 +104,7 @@ def _join(sets: list[EvalSet]) -> EvalSet:
     """Several files as one set; ids that stand in two of them get their file's name before them."""
     ids = [one.id for part in sets for one in part.evals]
     twins = {name for name in ids if ids.count(name) > 1}
-    evals = [
-        replace(one, id=f"{part.source.stem}-{one.id}", original_id=None) if one.id in twins else one
-        for part in sets
-        for one in part.evals
-    ]
+    evals = [_of_file(one, part.source, one.id in twins) for part in sets for one in part.evals]
     names = {part.skill_name for part in sets if part.skill_name}
     notes = Notes(str(sets[0].root))
     notes.info("several-files", f"{len(sets)} files are read as one set", "")
@@ -119,6 +115,13 @@ def _join(sets: list[EvalSet]) -> EvalSet:
     found = notes.findings + tuple(finding for part in sets for finding in part.findings)
     name = names.pop() if len(names) == 1 else None
     return EvalSet(name, tuple(evals), sets[0].source, digest, found)
+
+
+def _of_file(one: Eval, file: Path, twin: bool) -> Eval:
+    """An eval of one of several files: its expectations' places say which."""
+    placed = tuple(replace(each, place=f"{file.name} {each.place}") for each in one.expectations)
+    one = replace(one, expectations=placed)
+    return replace(one, id=f"{file.stem}-{one.id}", original_id=None) if twin else one
 
 
 def _read_eval(raw: Any, path: str, notes: Notes) -> Eval | None:

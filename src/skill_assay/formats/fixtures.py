@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from skill_assay.errors import InputError
-from skill_assay.formats.notes import Notes
+from skill_assay.formats.notes import Notes, shown
 from skill_assay.model.evals import Eval
 
 __all__ = ["check_fixtures", "resolve_fixtures"]
@@ -58,8 +58,8 @@ def _resolve(written: str, root: Path, allow_outside: bool, eval_id: str) -> Ite
     try:
         found = next((candidate for candidate in candidates if candidate.exists()), None)
         if found is None:
-            looked = f"Looked for {candidates[0]} and {candidates[1]}."
-            raise InputError(f"eval {eval_id!r}: there is no file {written}", hint=looked)
+            looked = f"Looked for {' and '.join(_shown(str(place)) for place in candidates)}."
+            raise InputError(f"eval {eval_id!r}: there is no file {_shown(written)}", hint=looked)
         if not allow_outside and not _inside(found, root):
             raise _outside(written, eval_id)
         if found.is_dir():
@@ -85,6 +85,10 @@ def _place(source: Path, root: Path) -> str:
         return source.name
 
 
+def _shown(path: str) -> str:
+    return path if path.isprintable() else shown(path)
+
+
 def _portable(written: str) -> str:
     return written.replace("\\", "/")
 
@@ -104,4 +108,4 @@ def _inside(path: Path, root: Path) -> bool:
 
 def _outside(written: str, eval_id: str) -> InputError:
     hint = "Put it below evals/files/, or allow it with --allow-outside-files."
-    return InputError(f"eval {eval_id!r}: {written} is outside the skill's folder", hint=hint)
+    return InputError(f"eval {eval_id!r}: {_shown(written)} is outside the skill's folder", hint=hint)

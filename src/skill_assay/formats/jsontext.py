@@ -106,13 +106,18 @@ def parse_json(text: str, file: str) -> JsonText:
             hint=_advice(text, error.pos),
         ) from error
     except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise InputError(f"can't be read as JSON: {reason}", file=file) from error
+        raise InputError(f"can't be read as JSON: {_reason(error)}", file=file) from error
     if _HALF_PAIR.search(text) and not _encodable(value):
         raise InputError("can't be read as JSON: half a surrogate pair stands in a string", file=file)
     if _too_deep(value):
         raise InputError("can't be read as JSON: nested too deeply", file=file, expected=f"at most {MAX_DEPTH} levels")
     return JsonText(text, value)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return "a number has too many digits" if "digits" in str(error) else str(error)
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -128,6 +128,31 @@ def _flag_from_text(text: str) -> bool:
     raise BadValue("true or false")
 
 
+_VERDICTS, _SCOPES = ("better", "not_worse"), ("tasks_like_these", "these_evals")
+
+
+def _verdict(raw: Any) -> Any:
+    """`better`, or `{is, scope}`, which demands the scope too."""
+    if raw in _VERDICTS:
+        return raw
+    if isinstance(raw, dict) and raw.keys() <= {"is", "scope"} and raw.get("is") in _VERDICTS:
+        scope = raw.get("scope")
+        if scope in _SCOPES:
+            return {"is": raw["is"], "scope": scope}
+        if scope is None:
+            return raw["is"]
+    raise BadValue('"better", "not_worse" or {"is": "better", "scope": "tasks_like_these" or "these_evals"}')
+
+
+def _no_regressions(raw: Any) -> Any:
+    """`true` is `confirmed`; `false` asks nothing."""
+    if raw is True or raw == "confirmed":
+        return "confirmed"
+    if raw is False or raw == "listed":
+        return raw
+    raise BadValue('"confirmed", "listed", true or false')
+
+
 _TEXT = Kind(_text, _text)
 _TEXTS = Kind(_texts, _texts_from_text)
 _FLAG = Kind(_flag, _flag_from_text)
@@ -186,8 +211,8 @@ THRESHOLDS: Mapping[str, Kind] = {
     "min_delta": _number(-1, 1),
     "max_excluded_share": _SHARE,
     "min_activation": _SHARE,
-    "verdict": _TEXT,
-    "no_regressions": Kind(lambda raw: raw if isinstance(raw, bool) else _text(raw), _text),
+    "verdict": Kind(_verdict, _verdict),
+    "no_regressions": Kind(_no_regressions, _no_regressions),
 }
 """The thresholds of a gate: skill-forge's four, then ours."""
 

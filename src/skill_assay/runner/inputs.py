@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from skill_assay.errors import InputError, NotFoundError
@@ -31,6 +31,12 @@ class Inputs:
     """The evals this run is about, in file order."""
     fixtures: Mapping[str, Fixtures]
     """By eval id."""
+    neighbours: tuple[Path, ...] = ()
+    """Folders of further skills installed beside it, each under its own name."""
+    fixing: Mapping[str, str] = field(default_factory=dict)
+    """What else fixes the trials: in words, with a digest or a value."""
+    queries: bool = False
+    """Whether these are trigger queries, which ask only if the skill is picked up."""
 
     @property
     def evals_root(self) -> Path:
@@ -57,7 +63,7 @@ def load_inputs(
     for one in chosen:
         for expectation in one.expectations:
             _compiled(expectation, evals)
-    fixtures = {one.id: resolve_fixtures(one, skill.root, allow_outside=allow_outside) for one in chosen}
+    fixtures = {one.id: _fixtures(one, evals, skill.root, allow_outside) for one in chosen}
     return Inputs(skill, evals, chosen, fixtures)
 
 
@@ -65,9 +71,25 @@ def _compiled(expectation: Expectation, evals: EvalSet) -> None:
     try:
         compile_checks(expectation, evals_root=evals.root)
     except InputError as error:
-        if error.file is None:
-            error.file = str(evals.source)
+        error.file = error.file or _file(evals)
         raise
+
+
+def _fixtures(one: Eval, evals: EvalSet, root: Path, allow_outside: bool) -> Fixtures:
+    try:
+        return resolve_fixtures(one, root, allow_outside=allow_outside)
+    except InputError as error:
+        known = next((finding for finding in evals.findings if finding.message == error.message), None)
+        if known:
+            error.file, error.json_path, error.line = known.file, known.json_path, known.line
+        error.file = error.file or _file(evals)
+        raise
+
+
+def _file(evals: EvalSet) -> str:
+    """The evals file, or their folder where several files are one set."""
+    several = any(finding.rule == "several-files" for finding in evals.findings)
+    return str(evals.root if several else evals.source)
 
 
 def choose_evals(evals: EvalSet, eval_ids: tuple[str, ...], tags: tuple[str, ...]) -> tuple[Eval, ...]:
