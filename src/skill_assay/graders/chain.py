@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from skill_assay.errors import IncompleteError
 from skill_assay.graders.activation import is_activation
 from skill_assay.graders.words import shortened
 from skill_assay.model.evals import Eval, Expectation
@@ -45,6 +46,9 @@ async def grade_all(one: Eval, work: Work, graders: Sequence[Grader], ledger: Le
 async def _ask(grader: Grader, left: Mapping[int, Expectation], work: Work, ledger: Ledger) -> Mapping[int, Grade]:
     try:
         return await grader.grade(left, work, ledger)
+    except IncompleteError:
+        # A cap was reached: what is stored can be graded later, so nothing is decided now.
+        raise
     except Exception as error:
         return _failed(grader, left, work, error)
 

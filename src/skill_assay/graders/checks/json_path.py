@@ -50,7 +50,7 @@ class Field:
         if self.exists is False and any(self.conditions[name] for name in self.conditions if name != "exists"):
             raise BadArgument("what is not there can't be anything else besides", at=".exists")
         if self.min is not None and self.max is not None and self.min > self.max:
-            raise BadArgument(f"no number is at least {self.min:g} and at most {self.max:g}")
+            raise BadArgument(f"no number is at least {shown(self.min)} and at most {shown(self.max)}")
 
     @property
     def conditions(self) -> dict[str, bool]:
@@ -94,8 +94,8 @@ class Field:
             *([shown(self.equals)] if self.equals is not ABSENT else []),
             *([f"a text that matches /{self.matches}/"] if self.matches else []),
             *([f"a value of type {self.type}"] if self.type else []),
-            *([f"at least {self.min:g}"] if self.min is not None else []),
-            *([f"at most {self.max:g}"] if self.max is not None else []),
+            *([f"at least {shown(self.min)}"] if self.min is not None else []),
+            *([f"at most {shown(self.max)}"] if self.max is not None else []),
         ]
         return " and ".join(words)
 
