@@ -27,6 +27,13 @@ def test_a_line_is_readable_at_once_and_dated(tmp_path: Path) -> None:
     assert json.loads(line) == {"at": "1970-01-01T00:00:00.000000Z", "what": "opened", "shard": None}
 
 
+def test_fault_08_a_line_is_synced_before_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[bytes] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append((tmp_path / "j.jsonl").read_bytes()))
+    journal(tmp_path / "j.jsonl").write("opened")
+    assert [b'"opened"' in content for content in synced] == [True]
+
+
 def test_fault_08_replay_knows_attempts_money_states_and_what_still_runs(tmp_path: Path) -> None:
     log = journal(tmp_path / "j.jsonl")
     log.write("reserved", reservation=1, usd=0.5, tokens=10, launches=1)
