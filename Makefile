@@ -34,8 +34,9 @@ check: $(DEV) ## Lint, format, types, layers.
 bench: $(DEV) ## Measure our own speed and print medians.
 	$(BIN)/python benches/run.py
 
-docs: $(DEV) ## Write the pages that are read off the code (commands, exit codes, the failure table).
+docs: $(DEV) ## Write the pages that are read off the code, and the picture of a run.
 	$(BIN)/python tools/make_reference.py
+	$(BIN)/python tools/make_images.py
 
 constraints: $(DEV) ## Write constraints.txt from what is installed, after a deliberate upgrade.
 	$(BIN)/python tools/make_constraints.py

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 TARGET = Path(__file__).parent.parent / "docs" / "images" / "run.svg"
-COLUMNS = 104
+COLUMNS = 112
 COMMAND = "assay demo"
 FORMAT = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
@@ -46,9 +46,10 @@ def demo_output() -> str:
     environment = {**os.environ, "COLUMNS": str(COLUMNS), "FORCE_COLOR": "1", "PYTHONUTF8": "1"}
     environment.pop("NO_COLOR", None)
     with tempfile.TemporaryDirectory() as scratch:
-        argv = [sys.executable, "-m", "skill_assay", "demo", "--workspace", "demo", "--no-progress"]
+        argv = [sys.executable, "-m", "skill_assay", "demo", "--no-progress"]
         done = subprocess.run(argv, cwd=scratch, env=environment, capture_output=True, check=True, encoding="utf-8")
-    return done.stdout
+        # The folder of this one run is nothing to show.
+        return done.stdout.replace(f"{Path(scratch).resolve()}{os.sep}", "")
 
 
 def svg(output: str) -> str:
