@@ -18,6 +18,7 @@ from skill_assay.model.trial import State, Trial
 from skill_assay.modelserver import Error, Hang, Rule, Script, Text, ToolUse, serve
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.execute import Result
+from skill_assay.runner.settings import Retrying
 from tests.integration.claude_run import SECRET_ANSWER, SKILL, run, say, settings, write_file, write_skill
 
 pytestmark = [pytest.mark.client, pytest.mark.slow, pytest.mark.xdist_group("client")]
@@ -115,6 +116,18 @@ def test_fault_1_an_api_error_is_never_graded(
     assert {trial.failure.kind for trial in found if trial.failure} == {kind}
     assert all(trial.state is State.EXCLUDED and trial.grades == () for trial in found)
     assert {len(trial.attempts) for trial in found} == {attempts}
+
+
+def test_a_dead_server_is_a_lost_connection_never_a_score(tmp_path: Path) -> None:
+    one = [{"id": 1, "prompt": "Write a note.", "expectations": [{"text": "t", "check": {"contains": "connection"}}]}]
+    skill, workspace = write_skill(tmp_path, one), tmp_path / "ws"
+    with serve(BOTH) as server:
+        pass
+    result = run(skill, workspace, server, settings(workers=1, retrying=Retrying(attempts=1, base_seconds=0.05)))
+    found = list(trials(result).values())
+    assert {trial.failure.kind for trial in found if trial.failure} == {FailureKind.CONNECTION}
+    assert all(trial.state is State.EXCLUDED and trial.grades == () for trial in found)
+    assert {len(trial.attempts) for trial in found} == {2}
 
 
 def test_529_then_success_is_one_completed_trial(tmp_path: Path) -> None:
