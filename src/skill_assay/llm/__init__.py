@@ -1,1 +1,1 @@
-"""The LanguageModel seam: through an agent CLI or an API."""
+"""Structured output from language models: judges, comparators, analysts and improvers all ask through here."""

@@ -145,9 +145,10 @@ class Permit(Protocol):
 class Admission(Protocol):
     """The one point every launch passes, agent or judge."""
 
-    def enter(self, purpose: str) -> AbstractAsyncContextManager[Permit]:
+    def enter(self, purpose: str, *, label: str = "") -> AbstractAsyncContextManager[Permit]:
         """Wait for a free worker and for the API's consent, then reserve. `purpose` names what past prices
-        to go by: an arm, a judge. Raises `IncompleteError` when the budget is reached."""
+        to go by: an arm, a judge; `label` names this launch in the journal. Raises `IncompleteError` when the
+        budget is reached."""
         ...
 
     @property

@@ -1,0 +1,119 @@
+"""A model through a coding agent's own program, with no tools, in a fresh place: `claude -p --json-schema`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any
+
+from skill_assay.agents.process import Exit, run
+from skill_assay.errors import AssayError, Failure, FailureKind
+from skill_assay.llm.base import Said
+from skill_assay.model.agent import Request
+from skill_assay.model.place import Place
+from skill_assay.model.protocols import Agent, Sandbox
+from skill_assay.model.transcript import Finished
+
+__all__ = ["AgentVoice", "json_in"]
+
+_SECONDS = 300.0
+_TURNS = 8
+"""A reply by schema is itself a tool call, and one that misses the schema is sent back by the CLI."""
+
+
+@dataclass(slots=True)
+class AgentVoice:
+    """Implements `Voice`.
+
+    Args:
+        agent: the adapter; where it takes no schema, the schema stands in the prompt.
+        sandbox: the wall.
+        places: makes a fresh place and removes it.
+        model: in the agent's own words.
+        env: what the program sees, its sign-in included.
+        base_url: a model server of our own.
+        max_cost_usd: the CLI's own cap for one question.
+    """
+
+    agent: Agent
+    sandbox: Sandbox
+    places: Callable[[], AbstractContextManager[Place]]
+    model: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    base_url: str | None = None
+    max_cost_usd: float | None = None
+    seconds: float = _SECONDS
+
+    @property
+    def name(self) -> str:
+        """`claude-code`, or `claude-code/MODEL`."""
+        return f"{self.agent.name}/{self.model}" if self.model else self.agent.name
+
+    async def say(self, prompt: str, schema: Mapping[str, Any]) -> Said:
+        """Launch it once."""
+        native = self.agent.capabilities.schema
+        asked = prompt if native else f"{prompt}\n\n{_BY_WORD}\n{json.dumps(schema)}"
+        with self.places() as place:
+            request = self._request(asked, schema if native else None, place)
+            parser = self.agent.parser(request)
+
+            def line(text: bytes) -> None:
+                for _ in parser.feed(text):
+                    pass
+
+            try:
+                launch = self.sandbox.wrap(self.agent.launch(request), place)
+            except AssayError as error:
+                return Said(failure=Failure(FailureKind.CRASHED, str(error)))
+            end = await run(launch, on_line=line, time_limit=self.seconds)
+            finished = parser.end(end.exit_code, end.stderr)
+        data = finished.structured if finished.structured is not None else json_in(finished.answer)
+        models = finished.models
+        return Said(data, finished.usage, models[0] if models else self.model, _failure(end, finished))
+
+    def _request(self, prompt: str, schema: Mapping[str, Any] | None, place: Place) -> Request:
+        inner = self.sandbox.inner(place)
+        return Request(
+            prompt=prompt,
+            place=place,
+            work=str(inner.work),
+            home=str(inner.home),
+            tmp=str(inner.tmp),
+            model=self.model,
+            max_turns=_TURNS,
+            max_cost_usd=self.max_cost_usd,
+            env=self.env,
+            schema=schema,
+            base_url=self.base_url,
+            tools=False,
+        )
+
+
+_BY_WORD = "Answer with one JSON object and nothing else. It must satisfy this JSON schema:"
+
+
+def json_in(answer: str | None) -> Any:
+    """The JSON object a model wrote as text, fenced or bare; `None` where there is none."""
+    if not answer:
+        return None
+    fenced = re.findall(r"```(?:json)?\s*\n(.*?)```", answer, re.DOTALL)
+    start, end = answer.find("{"), answer.rfind("}")
+    for text in (*reversed(fenced), answer, answer[start : end + 1] if 0 <= start < end else ""):
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            return found
+    return None
+
+
+def _failure(end: Exit, finished: Finished) -> Failure | None:
+    if end.launch_error is not None:
+        return Failure(FailureKind.CRASHED, f"could not be started: {end.launch_error}")
+    if end.timed_out:
+        return Failure(FailureKind.CONNECTION, "gave no answer in time")
+    return finished.failure
