@@ -20,9 +20,9 @@ __all__ = [
     "SkillUse",
     "Started",
     "Text",
+    "Tokens",
     "ToolCall",
     "ToolResult",
-    "Tokens",
     "Usage",
 ]
 
@@ -82,6 +82,8 @@ class Text:
 
     text: str
     parent: str | None = None
+    message: str | None = field(default=None, compare=False, repr=False)
+    """The answer of the model that it is part of, where the agent tells: by these, turns are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,8 @@ class ToolCall:
     name: str
     input: Mapping[str, Any]
     parent: str | None = None
+    message: str | None = field(default=None, compare=False, repr=False)
+    """As of `Text`."""
 
 
 @dataclass(frozen=True, slots=True)
