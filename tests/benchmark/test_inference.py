@@ -205,6 +205,19 @@ def test_early_stop_drops_the_pair_of_an_excluded_trial() -> None:
     assert found.early and found.early.pairs_left_out == 1
 
 
+def test_a_look_waits_until_every_trial_of_the_round_is_settled() -> None:
+    """A third round of which one trial is still to come changes neither look nor effect."""
+    outcomes = simulated(World(effect=0.1), evals=10, repeats=3, seed=3)
+    settled = [o for o in outcomes if o.repeat < 3]
+    partial = [o for o in outcomes if (o.eval_id, o.arm, o.repeat) != ("e4", WITHOUT, 3)]
+    whole, waiting, done = (conclude(x, early=EarlyStop(rounds=5)) for x in (settled, partial, outcomes))
+    assert whole.early and waiting.early and done.early
+    assert waiting.early == whole.early and waiting.effect == whole.effect == whole.early.effect
+    assert done.early.look == 3
+    none = conclude([o for o in partial if (o.eval_id, o.repeat) != ("e4", 1)], early=EarlyStop(rounds=5))
+    assert none.verdict == "inconclusive" and none.early and none.early.look == 0
+
+
 def test_a_run_wherever_found_becomes_an_outcome() -> None:
     run = Run(
         FoundEval(7, "seven", weight=2.0),

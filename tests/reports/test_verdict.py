@@ -108,8 +108,9 @@ def test_weights_that_make_eight_evals_worth_fewer_are_named() -> None:
 
 
 def test_worse_against_an_older_version() -> None:
-    found = inference(verdict="worse", effect=-0.12)
-    assert headline(found, subject="with this version").startswith("Worse with this version: -12 points on")
+    found = inference(verdict="worse", effect=-0.12, settings=InferenceSettings(baseline_has_skill=True))
+    assert headline(found).startswith("Worse with this version: -12 points on")
+    assert headline(found, subject="for the first arm").startswith("Worse for the first arm: -12 points on")
 
 
 def test_negligible_and_equivalent_name_the_margin() -> None:
@@ -149,7 +150,7 @@ def test_fault_33_time_limits_that_decide_are_the_headline() -> None:
 
 
 def test_an_early_stop_says_its_look_and_what_may_not_be_concluded() -> None:
-    early = Early(2, 5, "pocock", True, 0.2, Interval(0.05, 0.57))
+    early = Early(2, 5, "pocock", 0.31, True, 0.2, Interval(0.05, 0.57))
     found = inference(20, scope="these_evals", early=early)
     assert headline(found) == (
         "Better on these 20 evals: +31 points (+5 to +57 at every look at once, stopped at look 2 of 5)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -50,6 +51,13 @@ class Cells:
             [_difference(first.get(k), second.get(k)) for k in range(1, rounds + 1)]
             for first, second in zip(*sides, strict=True)
         ]
+
+    def settled_rounds(self) -> int:
+        """Rounds from the first on in which every eval has a record of both arms, graded or excluded."""
+        seen = {(trial.eval_id, trial.arm, trial.repeat) for trial in self.every}
+        sides = {(eval_id, arm) for eval_id, _, _ in seen for _, arm, _ in seen}
+        rounds = itertools.takewhile(lambda k: all((*side, k) in seen for side in sides), itertools.count(1))
+        return sum(1 for _ in rounds) if sides else 0
 
 
 def _known(values: Iterable[float | None]) -> list[float]:

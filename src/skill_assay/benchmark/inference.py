@@ -27,11 +27,18 @@ class _Answer:
     sampled: SampledEvals | None = None
     early: Early | None = None
 
+    @property
+    def effect(self) -> float | None:
+        """That of the look, where there is one: its pairs are what its interval is about."""
+        if self.early and self.early.effect is not None:
+            return self.early.effect
+        return self.fixed.effect if self.fixed else None
+
     def way(self) -> Way:
         shown = self.fixed if self.decision.scope == "these_evals" else self.sampled
         interval = self.early.interval if self.early else shown.interval if shown else None
-        effect, p = (shown.effect, shown.test.p) if shown else (None, None)
-        return Way(effect, self.decision.verdict, self.decision.negligible, interval, p)
+        p = shown.test.p if shown and not self.early else None
+        return Way(self.effect, self.decision.verdict, self.decision.negligible, interval, p)
 
 
 def infer(
@@ -58,7 +65,7 @@ def infer(
         scope=decision.scope,
         primary=primary,
         baseline=baseline,
-        effect=answer.fixed.effect if answer.fixed else None,
+        effect=answer.effect,
         n_evals=len(used.eval_ids),
         n_effective=answer.sampled.n_effective if answer.sampled else 0.0,
         trials={primary: sum(map(len, used.primary)), baseline: sum(map(len, used.baseline))},
@@ -88,7 +95,7 @@ def _answer(used: Cells, settings: InferenceSettings) -> _Answer:
     if settings.early is None:
         return _Answer(decide(sampled, fixed, margin=settings.margin), fixed, sampled)
     early = _early(used, settings.early, seed)
-    decision = decide_on_these(fixed.effect, early.crossed, early.interval, None, margin=settings.margin)
+    decision = decide_on_these(early.effect or 0.0, early.crossed, early.interval, None, margin=settings.margin)
     return _Answer(decision, fixed, sampled, early)
 
 
@@ -96,11 +103,15 @@ def _early(used: Cells, plan: EarlyStop, seed: int) -> Early:
     """The latest look. Even at the last one the verdict is question 1's: deciding question 2 as well spends twice."""
     from skill_assay.stats.sequential import look
 
-    rounds = min(plan.rounds, max((o.repeat for o in used.every), default=1))
+    rounds = min(plan.rounds, used.settled_rounds())
     pairs = used.pairs(rounds)
     dropped = sum(math.isnan(value) for row in pairs for value in row)
+    if not rounds or dropped == rounds * len(pairs):
+        return Early(rounds, plan.rounds, plan.spending, None, False, None, None, dropped)
     found = look(pairs, used.weights, planned=plan.rounds, kind=plan.spending, seed=seed)
-    return Early(rounds, plan.rounds, plan.spending, found.crossed, found.boundary, found.interval, dropped)
+    return Early(
+        rounds, plan.rounds, plan.spending, found.effect, found.crossed, found.boundary, found.interval, dropped
+    )
 
 
 def _time_limits(

@@ -80,9 +80,12 @@ class Early:
     """Where a run with `--stop early` stands, or stopped."""
 
     look: int
+    """Rounds settled, that is, in which no trial is still to come."""
     rounds: int
     """Planned."""
     spending: Spending
+    effect: float | None
+    """Over the pairs of the rounds seen; `None` before the first settled round."""
     crossed: bool
     boundary: float | None
     """The effect needed to stop at this look."""
@@ -154,7 +157,9 @@ class Inference:
 
     @property
     def p(self) -> float | None:
-        """The p value of the scope shown."""
+        """The p value of the scope shown; `None` for a run that may stop early, where the boundary decides."""
+        if self.early:
+            return None
         answer = self.these_evals if self.scope == "these_evals" else self.tasks_like_these
         return answer.test.p if answer else None
 

@@ -16,13 +16,15 @@ _WORDS = {
 }
 
 
-def headline(found: Inference, *, subject: str = "with the skill") -> str:
+def headline(found: Inference, *, subject: str | None = None) -> str:
     """The first line a person reads.
 
     Args:
         found: the inference.
-        subject: what the primary arm is, in words that follow "Better", as `with this version`.
+        subject: what the primary arm is, in words that follow "Better"; unless given `with the skill`, or `with this
+            version` where the baseline holds one too.
     """
+    subject = subject or ("with this version" if found.settings.baseline_has_skill else "with the skill")
     sampled = found.tasks_like_these
     if found.effect is None or sampled is None:
         return f"Cannot tell: {found.absent.get('effect', 'nothing was measured')}"
