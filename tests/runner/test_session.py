@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import anyio
 import pytest
 
 from skill_assay.errors import FailureKind, InputError
 from skill_assay.model.agent import SignIn
 from skill_assay.model.trial import State
 from skill_assay.runner.engine import Ending
+from skill_assay.runner.execute import execute
+from skill_assay.runner.progress import Silent
 from skill_assay.runner.session import _refuse_sandbox
 from skill_assay.runner.settings import Budget, RunSettings
 from skill_assay.workspace.journal import Lock
+from skill_assay.workspace.redact import Redactor
+from skill_assay.workspace.store import Workspace
 from tests.runner.small import BODY, CHECK, open_small, run_small, settings, trials, write_skill
 
 
@@ -173,3 +178,37 @@ def test_editing_the_skill_during_a_run_changes_nothing(tmp_path: Path) -> None:
 def test_a_plan_of_nothing_is_refused(facts: dict[str, int]) -> None:
     with pytest.raises(InputError, match="at least 1"):
         settings(**facts)
+
+
+def test_no_name_an_agent_gives_a_file_ends_the_run(tmp_path: Path) -> None:
+    longest = "n" * 255
+    play = {
+        "evals": {
+            "*": {
+                "*": {
+                    "write": {longest: "hello", "-rf": "x", "two\nlines": "x", "hello.txt": "hello"},
+                    "run": "printf odd > \"$(printf 'odd\\377.txt')\"",
+                    "say": "Done.",
+                }
+            }
+        }
+    }
+    checks = [CHECK, {"text": "odd", "check": {"contains": {"text": "odd", "in": "odd*.txt"}}}]
+    skill = write_skill(tmp_path, [{"id": 1, "prompt": "Greet.", "expectations": checks}], play)
+    result = run_small(skill, tmp_path / "ws", settings(trials=1))
+    for trial in trials(result).values():
+        assert {longest, "-rf", "two\nlines", "hello.txt"} < set(trial.outputs)
+        assert [grade.passed for grade in trial.grades] == [True, True]
+        outputs = result.iteration.run_folder(trial.id).outputs
+        assert {path.name for path in outputs.iterdir()} == set(trial.outputs), "grading again finds the same files"
+
+
+def test_a_secret_in_a_file_name_is_not_written(tmp_path: Path) -> None:
+    secret = "sk-ant-api03-" + "a1B2" * 10
+    play = {"evals": {"*": {"*": {"write": {f"{secret}.txt": "x"}, "say": "Done."}}}}
+    skill = write_skill(tmp_path, play=play, count=1)
+    with open_small(skill, tmp_path / "ws", settings(trials=1)) as session:
+        session.workspace = Workspace.create(tmp_path / "ws", Redactor())
+        result = anyio.run(execute, session, Silent())
+    assert not any(secret in path.name for path in (tmp_path / "ws").rglob("*"))
+    assert all(trial.outputs == ("[REDACTED:anthropic-key].txt",) for trial in trials(result).values())

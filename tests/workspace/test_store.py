@@ -113,6 +113,14 @@ def test_outputs_of_the_agent_are_kept_with_their_folders_and_nothing_leads_out(
             run.add_output(name, source)
 
 
+def test_an_output_that_can_not_be_kept_says_why_and_stops_nothing(tmp_path: Path) -> None:
+    run = Workspace.create(tmp_path / "ws").next_iteration().run_folder(TrialId("dates", "with_skill", 1))
+    (tmp_path / "made").write_bytes(b"x")
+    assert run.add_output("n" * 255, tmp_path / "made") is None
+    assert "too long" in str(run.add_output("n" * 300, tmp_path / "made"))
+    assert "can't be read" in str(run.add_output("x", tmp_path / "gone"))
+
+
 def test_the_answer_is_an_output_only_when_there_is_no_other(tmp_path: Path) -> None:
     iteration = Workspace.create(tmp_path / "ws").next_iteration()
     run = iteration.record(made_trial(outputs=("report.md",)), made_eval())

@@ -111,7 +111,13 @@ def _digest(path: Path) -> str:
 
 def _walk(top: Path, without: Path | None, notes: list[str] | None = None) -> Iterator[tuple[str, Path]]:
     """Regular files below `top`: (relative name, path); what is odd is noted."""
-    for folder, names, files in os.walk(top, followlinks=False):
+
+    def closed(error: OSError) -> None:
+        if notes is not None:
+            where = Path(error.filename).relative_to(top).as_posix()
+            notes.append(f"not collected, the folder can't be looked into ({error.strerror}): {where}")
+
+    for folder, names, files in os.walk(top, onerror=closed, followlinks=False):
         here = Path(folder)
         names[:] = sorted(name for name in names if name not in _SKIPPED and here / name != without)
         for name in sorted([*files, *(name for name in names if (here / name).is_symlink())]):

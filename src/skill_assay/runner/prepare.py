@@ -57,9 +57,17 @@ def collect(spec: TrialSpec, attempt: Attempt, room: Room, rig: Rig) -> Outcome:
     changes = changes_since(room.before, room.place.work, room.skills, spec.limits.output_bytes)
     run = rig.iteration.run_folder(spec.id)
     run.clear_outputs()
+    kept, notes = [], list(changes.notes)
     for name in changes.files:
-        run.add_output(name, room.place.work / name)
-    return Outcome(attempt, changes.files, changes.notes)
+        stored = run.output_name(name)
+        why = run.add_output(stored, room.place.work / name)
+        if why is not None:
+            notes.append(f"not collected, it {why}: {stored}")
+            continue
+        kept.append(stored)
+        if stored != name:
+            notes.append(f"kept under another name: {stored}")
+    return Outcome(attempt, tuple(kept), tuple(notes))
 
 
 def _install(spec: TrialSpec, kit: ArmKit, skills: Path) -> None:

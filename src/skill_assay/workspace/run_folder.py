@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import shutil
@@ -21,6 +22,8 @@ from skill_assay.reports.transcript import transcript_markdown
 from skill_assay.workspace.writing import LineSink, Writer, disk_errors
 
 __all__ = ["RunFolder", "eval_metadata", "read_json"]
+
+_BAD_NAME = {errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL}
 
 
 def eval_metadata(one: Eval) -> dict[str, Any]:
@@ -97,19 +100,38 @@ class RunFolder:
                 for line in file:
                     yield line.rstrip(b"\n")
 
-    def add_output(self, name: str, source: Path) -> None:
+    def output_name(self, name: str) -> str:
+        """The name under which a file of the agent's is kept: with secrets replaced, and such that JSON can say it.
+
+        A byte that is no UTF-8 becomes `\\xNN`, so that grading again finds the very same name in the record.
+        """
+        clean = self.writer.redactor.text(name)
+        return clean.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+    def add_output(self, name: str, source: Path) -> str | None:
         """Keep a file the agent made: redacted when it is text, byte for byte when it is not.
 
         Args:
             name: its path below `outputs/`, `/`-separated.
             source: the file itself, never followed if it is a link.
+
+        Returns:
+            Why this one file can't be kept (an agent may name and guard its files as it likes), or `None`.
         """
         target = self.outputs / name
         if source.is_symlink() or not target.resolve().is_relative_to(self.outputs.resolve()):
             raise InputError("leads out of the outputs", file=str(source), found=repr(name))
-        with disk_errors(source):
+        try:
             data = source.read_bytes()
-        self.writer.write_file(target, data)
+        except OSError as error:
+            return f"can't be read ({error.strerror})"
+        try:
+            self.writer.write_file(target, data)
+        except InputError as error:
+            if isinstance(error.__cause__, OSError) and error.__cause__.errno in _BAD_NAME:
+                return f"can't be written ({error.__cause__.strerror})"
+            raise
+        return None
 
     def clear_outputs(self) -> None:
         """Forget what an earlier attempt made, before another one's files are kept."""

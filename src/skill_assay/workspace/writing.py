@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import errno
+import hashlib
 import json
 import math
 import os
@@ -115,7 +116,8 @@ class Writer:
 
     def write_verbatim(self, path: Path, data: bytes) -> None:
         """Write bytes as they are: to a temporary neighbour, synced, then renamed. Only for what can hold no secret."""
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        # A name of its own, for that of the file may already be as long as names can be.
+        temporary = path.with_name(f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}.{os.getpid()}.tmp")
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
