@@ -164,7 +164,7 @@ def test_a_foreign_workspace_says_how_its_roles_were_told(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(("limit", "met"), [(0.75, True), (0.7501, False)])
 def test_a_value_equal_to_its_threshold_passes(tmp_path: Path, limit: float, met: bool) -> None:
-    settings = {"thresholds": {"min_pass_rate": limit, "verdict": "better", "max_avg_tokens": 1000}}
+    settings = {"thresholds": {"min_pass_rate": limit, "max_avg_tokens": 1000}}
     [rate, tokens] = benchmark(tmp_path, pairs(("pppf", "f")), settings=settings).thresholds
     assert (rate.name, rate.value, rate.met) == ("min_pass_rate", 0.75, met)
     assert (tokens.value, tokens.met) == (1000, True)

@@ -65,7 +65,7 @@ def test_our_keys_are_read(tmp_path: Path) -> None:
         "invoke": "auto",
         "ungraded": True,
     }
-    assert found.thresholds == {"no_regressions": True, "verdict": "better", "min_delta": -0.1}
+    assert found.thresholds == {"no_regressions": "confirmed", "verdict": "better", "min_delta": -0.1}
 
 
 @pytest.mark.parametrize(

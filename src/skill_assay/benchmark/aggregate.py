@@ -12,6 +12,7 @@ from skill_assay.benchmark.descriptive import arm_figures, dead_expectations, ev
 from skill_assay.benchmark.notes import notes
 from skill_assay.benchmark.thresholds import evaluate
 from skill_assay.model.benchmark import NOTHING_GRADED, ArmFigures, Benchmark, EvalFigures, Exclusion, Run, Spread
+from skill_assay.model.comparison import Comparison
 from skill_assay.workspace.discovery import Found
 from skill_assay.workspace.store import iteration_number
 
@@ -23,6 +24,7 @@ def aggregate(
     *,
     thresholds: Mapping[str, Any] | None = None,
     inference: Mapping[str, Any] | None = None,
+    comparison: Comparison | None = None,
     now: datetime | None = None,
 ) -> Benchmark:
     """The benchmark of an iteration.
@@ -31,6 +33,7 @@ def aggregate(
         found: what discovery read.
         thresholds: name → limit; `None` takes those of the plan.
         inference: what may be concluded, where it was computed.
+        comparison: with the iteration before, where there is one.
         now: the time of the derivation; the present where not given.
     """
     trials = _trials(found)
@@ -51,7 +54,6 @@ def aggregate(
         improvement_ratio=_of_means(primary, baseline, "pass_rate"),
         token_savings_ratio=_of_means(primary, baseline, "tokens"),
         time_savings_ratio=_of_means(primary, baseline, "seconds"),
-        thresholds=evaluate(asked, primary, baseline),
         exclusions=tuple(
             Exclusion(run.eval, run.arm, run.number, run.excluded, run.failure)
             for run in found.runs
@@ -66,7 +68,9 @@ def aggregate(
         foreign=plan is None,
         provenance=_provenance(found),
         inference=inference,
+        comparison=comparison,
     )
+    benchmark = replace(benchmark, thresholds=evaluate(asked, benchmark))
     return replace(benchmark, notes=notes(benchmark))
 
 

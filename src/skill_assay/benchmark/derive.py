@@ -10,9 +10,12 @@ from typing import Any
 from skill_assay.benchmark.aggregate import aggregate
 from skill_assay.benchmark.cells import outcome_of
 from skill_assay.benchmark.inference import infer
+from skill_assay.benchmark.iterations import compare, fresh_trials, name_of, previous_of
 from skill_assay.model.benchmark import Benchmark
+from skill_assay.model.comparison import Comparison
 from skill_assay.model.inference import Inference, InferenceSettings
 from skill_assay.workspace.discovery import Found, discover
+from skill_assay.workspace.store import Iteration
 
 __all__ = ["Derived", "derive"]
 
@@ -35,6 +38,8 @@ def derive(
     baseline: str | None = None,
     eval_ids: Iterable[str] = (),
     tags: Iterable[str] = (),
+    previous: str | None = None,
+    common: bool = False,
 ) -> Derived:
     """The benchmark of an iteration, ours or somebody else's.
 
@@ -45,6 +50,8 @@ def derive(
         baseline: the arm it is compared with.
         eval_ids: only these evals, by id or name; with `tags`, either is enough.
         tags: only evals with one of these tags.
+        previous: the iteration to compare with; for one of ours the one before, where not given.
+        common: compare with it only what both have unchanged, instead of refusing where their evals differ.
 
     Raises:
         NotFoundError: no run was found, or no eval is left.
@@ -54,8 +61,27 @@ def derive(
     if named or tagged:
         found = found.only(one.key for one in found.evals if {one.key, one.name} & named or set(one.tags) & tagged)
     inference = _infer(found)
-    benchmark = aggregate(found, thresholds=thresholds, inference=inference.to_dict() if inference else None)
+    benchmark = aggregate(
+        found,
+        thresholds=thresholds,
+        inference=inference.to_dict() if inference else None,
+        comparison=_compare(found, previous, common or bool(named or tagged)),
+    )
     return Derived(benchmark, inference, found)
+
+
+def _compare(found: Found, named: str | None, common: bool) -> Comparison | None:
+    """With the iteration named, that of the plan, or the one before."""
+    if named is None and found.plan is not None:
+        stated = found.plan.settings.get("previous_benchmark")
+        named = str(stated) if stated and Path(str(stated)).exists() else None
+    iteration = Iteration(found.root)
+    earlier = previous_of(iteration, named) if named or found.plan else None
+    if earlier is None:
+        return None
+    fresh = fresh_trials(iteration.confirm_path(earlier.number))
+    name = name_of(earlier, found)
+    return compare(discover(earlier.path), found, name=name, number=earlier.number, common=common, fresh=fresh)
 
 
 def _infer(found: Found) -> Inference | None:

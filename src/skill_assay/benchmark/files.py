@@ -9,11 +9,13 @@ import json
 from typing import Any
 
 from skill_assay.benchmark.descriptive import delta_strings
+from skill_assay.benchmark.gate import gate
 from skill_assay.model.benchmark import ArmFigures, Benchmark, EvalArm, EvalFigures, Run, Spread
+from skill_assay.model.comparison import Change, Comparison
 from skill_assay.reports.markdown import benchmark_markdown
 from skill_assay.workspace.store import Iteration
 
-__all__ = ["SCHEMA_VERSION", "benchmark_json", "benchmark_record", "write_benchmark"]
+__all__ = ["SCHEMA_VERSION", "benchmark_json", "benchmark_record", "comparison_record", "write_benchmark"]
 
 SCHEMA_VERSION = 1
 
@@ -21,6 +23,9 @@ SCHEMA_VERSION = 1
 def write_benchmark(iteration: Iteration, found: Benchmark, *, headline: str | None = None) -> None:
     """Write `benchmark.json` and `benchmark.md` into an iteration of ours."""
     iteration.write_benchmark(benchmark_json(found), benchmark_markdown(found, headline=headline))
+    if found.comparison is not None:
+        record = {"schema_version": SCHEMA_VERSION, **comparison_record(found.comparison)}
+        iteration.write_comparison(found.comparison.number, record)
 
 
 def benchmark_json(found: Benchmark) -> str:
@@ -76,15 +81,66 @@ def benchmark_record(found: Benchmark) -> dict[str, Any]:
         ],
         "skipped": [{"place": one.place, "reason": one.reason} for one in (*found.mismatches, *found.skipped)],
         "thresholds": [
-            {"name": one.name, "limit": one.limit, "value": one.value, "met": one.met, "note": one.note}
+            {
+                "name": one.name,
+                "limit": one.limit,
+                "value": one.value,
+                "met": one.met,
+                "status": one.status,
+                "note": one.note,
+                "causes": list(one.causes),
+            }
             for one in found.thresholds
         ],
+        **({"gate": gate(found).to_dict()} if found.thresholds else {}),
+        **({"comparison": comparison_record(found.comparison)} if found.comparison else {}),
         "partial": found.partial,
         "missing": found.missing,
         "simulated": found.simulated,
         "provenance": dict(found.provenance),
     }
     return record | ({"inference": dict(found.inference)} if found.inference is not None else {})
+
+
+def comparison_record(found: Comparison) -> dict[str, Any]:
+    """What changed since an earlier iteration, as plain data."""
+    figures = {
+        name: _known(previous=_rounded(before), current=_rounded(now), delta=_rounded(_difference(before, now)))
+        for name, (before, now) in found.figures.items()
+    }
+    return {
+        "previous": found.previous,
+        "comparable": not found.refused,
+        "refused": list(found.refused),
+        "common": found.common,
+        "remarks": list(found.remarks),
+        "evals": list(found.evals),
+        "figures": figures,
+        "regressions": [_change(one) for one in found.regressions],
+        "improvements": [_change(one) for one in found.improvements],
+        "undecided": list(found.undecided),
+    }
+
+
+def _change(one: Change) -> dict[str, Any]:
+    fresh = one.fresh
+    record = {
+        "eval_id": one.eval_id,
+        "eval_name": one.name,
+        "before": {"passed": one.before.passed, "completed": one.before.completed},
+        "now": {"passed": one.now.passed, "completed": one.now.completed},
+        "confirmed": one.confirmed,
+        "known_issue": one.known_issue,
+    }
+    if fresh is None:
+        return record
+    sides = {"before": fresh.before, "now": fresh.now}
+    shown = {name: {"passed": side.passed, "completed": side.completed} for name, side in sides.items()}
+    return record | {"fresh": {**shown, "p": _rounded(fresh.p)}}
+
+
+def _difference(before: float | None, now: float | None) -> float | None:
+    return None if before is None or now is None else now - before
 
 
 def _metadata(found: Benchmark) -> dict[str, Any]:

@@ -22,6 +22,7 @@ def notes(found: Benchmark) -> tuple[str, ...]:
         *_activation(found),
         *_ungraded(found),
         *_reliability(found),
+        *_known_issues(found),
         *_thresholds(found),
         *_reading(found),
     )
@@ -95,10 +96,28 @@ def _reliability(found: Benchmark) -> Iterator[str]:
     shaky = [one.eval.name for one in found.evals if _is_shaky(found, one)]
     if shaky:
         yield f"low reliability, outcomes vary from trial to trial: {_named(shaky)}"
+    alone = [one.eval.name for one in found.evals if _is_alone(found, one)]
+    if alone and found.trials > 1:
+        yield f"unreliable, fewer than two completed trials in an arm: {_named(alone)}"
+
+
+def _known_issues(found: Benchmark) -> Iterator[str]:
+    """An eval that was expected to fail and passes every time is news."""
+    for one in found.evals:
+        cell = one.arms[found.primary.arm.name]
+        if one.eval.known_issue and cell.completed and cell.all_passed == cell.completed:
+            yield (
+                f"{one.eval.name} passed {cell.all_passed} of {cell.completed} trials although it has a known issue "
+                f"({_short(one.eval.known_issue)}): if that is mended, take known_issue out so that it is gated again"
+            )
 
 
 def _is_shaky(found: Benchmark, one: EvalFigures) -> bool:
     return any(one.arms[arm.arm.name].reliability == "low" for arm in found.arms[:2])
+
+
+def _is_alone(found: Benchmark, one: EvalFigures) -> bool:
+    return any(one.arms[arm.arm.name].reliability == "unreliable" for arm in found.arms[:2])
 
 
 def _thresholds(found: Benchmark) -> Iterator[str]:

@@ -22,7 +22,9 @@ __all__ = ["command"]
 @click.option("--baseline", metavar="ARM", help="The arm it is compared with.")
 @click.option("--eval", "eval_ids", multiple=True, metavar="ID", help="Only this eval (repeatable).")
 @click.option("--tag", "tags", multiple=True, metavar="T", help="Only evals with this tag (repeatable).")
-@output_options(["text", "json", "markdown"])
+@click.option("--previous", metavar="PLACE", help="The iteration to compare with; else the one before.")
+@click.option("--common", is_flag=True, help="Compare with it only the evals both have unchanged.")
+@output_options(["text", "json", "junit", "github", "markdown"])
 def command(
     place: str,
     workspace: str | None,
@@ -30,6 +32,8 @@ def command(
     baseline: str | None,
     eval_ids: tuple[str, ...],
     tags: tuple[str, ...],
+    previous: str | None,
+    common: bool,
     format_: str,
     output: str | None,
 ) -> int:
@@ -38,7 +42,15 @@ def command(
     An iteration of ours gets its benchmark.json and benchmark.md anew; other folders are only read.
     """
     iteration = iteration_of(resolve_place(place, Path(workspace) if workspace else None))
-    derived = derive(iteration.path, primary=primary, baseline=baseline, eval_ids=eval_ids, tags=tags)
+    derived = derive(
+        iteration.path,
+        primary=primary,
+        baseline=baseline,
+        eval_ids=eval_ids,
+        tags=tags,
+        previous=previous,
+        common=common,
+    )
     partly = bool(eval_ids or tags or primary or baseline)
     if iteration.has_plan and not partly:
         write_benchmark(iteration, derived.benchmark, headline=headline_of(derived))

@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "run": "Run the evals with and without the skill, and measure the difference.",
     "grade": "Grade an iteration's stored trials again, without an agent.",
     "benchmark": "Derive the numbers of an iteration again, without an agent.",
+    "gate": "Hold a benchmark to its thresholds: met, not met, or not whole.",
     "power": "Say what so many evals and trials can see, and what they cost.",
     "doctor": "Show which agents are here and try our detection on them.",
     "clean": "Remove what dead runs left behind.",

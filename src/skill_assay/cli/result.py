@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import click
 
 from skill_assay.benchmark.derive import Derived, derive
-from skill_assay.benchmark.files import benchmark_json, write_benchmark
+from skill_assay.benchmark.files import write_benchmark
+from skill_assay.benchmark.gate import gate
+from skill_assay.cli.show import headline_of, show
 from skill_assay.errors import Failure, FailureKind, NotFoundError
-from skill_assay.reports.markdown import benchmark_markdown
-from skill_assay.reports.terminal import print_benchmark, render_benchmark
-from skill_assay.reports.verdict import headline
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.execute import Result
-from skill_assay.workspace.store import Iteration
 
-__all__ = ["EXCLUDED_LIMIT", "emit", "exit_code", "finish_run", "incomplete"]
-
-EXCLUDED_LIMIT = 0.2
-"""Above this share of excluded trials a benchmark is incomplete."""
+__all__ = ["exit_code", "finish_run"]
 
 
 def finish_run(result: Result, skill: str, form: str, output: str | None, verdict: bool = True) -> int:
@@ -29,7 +21,7 @@ def finish_run(result: Result, skill: str, form: str, output: str | None, verdic
     Args:
         result: how the run ended.
         skill: the skill as the user named it, for hints.
-        form: `text`, `json` or `markdown`.
+        form: as `cli.show.show` takes it.
         output: a file instead of standard output.
         verdict: whether the headline claims one.
     """
@@ -40,35 +32,11 @@ def finish_run(result: Result, skill: str, form: str, output: str | None, verdic
         # Nothing was measured, so nothing is shown but why.
         click.echo(ending or "Nothing was measured.", err=True)
         return exit_code(result, None)
-    write_benchmark(result.iteration, derived.benchmark, headline=_headline(derived, verdict))
-    emit(derived, result.iteration, form, output, verdict=verdict)
+    write_benchmark(result.iteration, derived.benchmark, headline=headline_of(derived) if verdict else None)
+    show(derived, form, output, verdict=verdict)
     if ending:
         click.echo(ending, err=True)
     return exit_code(result, derived)
-
-
-def emit(derived: Derived, iteration: Iteration, form: str, output: str | None, *, verdict: bool = True) -> None:
-    """Show a benchmark on standard output or write it to a file."""
-    found, line = derived.benchmark, _headline(derived, verdict)
-    if form == "json":
-        text = benchmark_json(found)
-    elif form == "markdown":
-        text = benchmark_markdown(found, headline=line)
-    elif output:
-        text = render_benchmark(found, headline=line, place=str(iteration.path))
-    else:
-        from rich.console import Console
-
-        print_benchmark(found, Console(file=sys.stdout, highlight=False), headline=line, place=str(iteration.path))
-        return
-    if output:
-        Path(output).write_text(text, encoding="utf-8")
-    else:
-        click.echo(text, nl=not text.endswith("\n"))
-
-
-def _headline(derived: Derived, verdict: bool) -> str | None:
-    return headline(derived.inference) if verdict and derived.inference else None
 
 
 def ending_words(result: Result, skill: str) -> str:
@@ -115,13 +83,5 @@ def exit_code(result: Result, derived: Derived | None) -> int:
         return 130
     if derived is None:
         return 3
-    if any(threshold.met is False for threshold in derived.benchmark.thresholds):
-        return 1
-    return 3 if result.stopped.ending is not Ending.DONE or incomplete(derived) else 0
-
-
-def incomplete(derived: Derived) -> bool:
-    """Whether some eval has no graded trial in an arm, or too many trials are excluded."""
-    found = derived.benchmark
-    empty = any(cell.completed == 0 for one in found.evals for cell in one.arms.values())
-    return empty or len(found.exclusions) > EXCLUDED_LIMIT * max(1, len(found.runs))
+    code = gate(derived.benchmark).exit_code
+    return 3 if code == 0 and result.stopped.ending is not Ending.DONE else code

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
 from skill_assay.benchmark.derive import Derived
+from skill_assay.benchmark.gate import gate
 from skill_assay.errors import InputError
 
-__all__ = ["headline_of", "show"]
+__all__ = ["headline_of", "show", "write"]
 
 
 def headline_of(derived: Derived) -> str | None:
@@ -24,7 +26,7 @@ def show(derived: Derived, form: str, output: str | None, *, verdict: bool = Tru
 
     Args:
         derived: the benchmark and what may be concluded from it.
-        form: `text`, `json` or `markdown`.
+        form: `text`, `json`, `markdown`, `junit` or `github`.
         output: a file instead of standard output.
         verdict: whether the headline claims one.
 
@@ -40,7 +42,17 @@ def show(derived: Derived, form: str, output: str | None, *, verdict: bool = Tru
 
         print_benchmark(derived.benchmark, Console(highlight=False), headline=line, place=place)
         return
-    text = _text(derived, form, line, place)
+    write(_text(derived, form, line, place), output)
+    if form == "github":
+        _summarise(derived, line)
+
+
+def write(text: str, output: str | None) -> None:
+    """Text on standard output, or in a file.
+
+    Raises:
+        InputError: the file can't be written.
+    """
     if not output:
         click.echo(text.encode("utf-8", "replace"), nl=not text.endswith("\n"))
         return
@@ -50,11 +62,31 @@ def show(derived: Derived, form: str, output: str | None, *, verdict: bool = Tru
         raise InputError("can't be written", file=output, found=error.strerror or str(error)) from error
 
 
+def _summarise(derived: Derived, line: str | None) -> None:
+    """Add to the step's summary, where GitHub names a file for it."""
+    place = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not place:
+        return
+    from skill_assay.reports.ci import pull_request_comment
+
+    text = pull_request_comment(derived.benchmark, gate(derived.benchmark), headline=line)
+    try:
+        with Path(place).open("a", encoding="utf-8", errors="replace") as file:
+            file.write(text + "\n")
+    except OSError as error:
+        raise InputError("the step's summary can't be written", file=place, found=str(error)) from error
+
+
 def _text(derived: Derived, form: str, line: str | None, place: str) -> str:
     if form == "json":
         from skill_assay.benchmark.files import benchmark_json
 
         return benchmark_json(derived.benchmark)
+    if form in ("junit", "github"):
+        from skill_assay.reports.ci import github_annotations, junit_xml
+
+        made = junit_xml if form == "junit" else github_annotations
+        return made(derived.benchmark, gate(derived.benchmark), headline=line)
     if form == "markdown":
         from skill_assay.reports.markdown import benchmark_markdown
 

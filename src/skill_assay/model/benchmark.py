@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from skill_assay.model.comparison import Comparison
+
 __all__ = [
     "NOTHING_GRADED",
     "ArmFigures",
@@ -32,6 +34,7 @@ NOTHING_GRADED = "nothing was graded"
 """The reason for leaving out a trial that ended well and in which no expectation was decided."""
 ArmRole = Literal["primary", "baseline", "other"]
 Reliability = Literal["high", "medium", "low", "unreliable"]
+ThresholdStatus = Literal["met", "missed", "cannot tell", "skipped"]
 
 
 class ExpectationResult(NamedTuple):
@@ -249,11 +252,22 @@ class ThresholdResult:
     """One threshold that was asked for."""
 
     name: str
-    limit: float
-    value: float | None
+    limit: float | str
+    value: float | str | None
     met: bool | None
     """`None`: skipped; it fails nothing and is left out of `thresholds_met`."""
     note: str = ""
+    causes: tuple[str, ...] = ()
+    """The evals that cause a miss, the worst first, in words: `two-currencies 56 %`."""
+    cannot_tell: bool = False
+    """Not met because too little was measured, which is not a pass."""
+
+    @property
+    def status(self) -> ThresholdStatus:
+        """The one word for it."""
+        if self.met is None:
+            return "skipped"
+        return "met" if self.met else "cannot tell" if self.cannot_tell else "missed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +306,8 @@ class Benchmark:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     inference: Mapping[str, Any] | None = None
     """What may be concluded; `None` until it is computed."""
+    comparison: Comparison | None = None
+    """With the iteration before; `None` where there is none."""
 
     @property
     def primary(self) -> ArmFigures:
@@ -307,3 +323,8 @@ class Benchmark:
     def partial(self) -> bool:
         """Whether planned trials are missing."""
         return self.missing > 0
+
+    @property
+    def gated(self) -> tuple[EvalFigures, ...]:
+        """The evals a gate looks at: those without a known issue."""
+        return tuple(one for one in self.evals if one.eval.known_issue is None)

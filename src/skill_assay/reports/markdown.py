@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from skill_assay.model.benchmark import Benchmark, EvalFigures
 from skill_assay.reports.plain import arm_label, arm_line, delta_line, dots, harmless, percent_of
+from skill_assay.reports.thresholds import figure, outcome
 
-__all__ = ["benchmark_markdown"]
+__all__ = ["benchmark_markdown", "safe"]
 
 
 def benchmark_markdown(found: Benchmark, *, headline: str | None = None) -> str:
@@ -18,22 +19,22 @@ def benchmark_markdown(found: Benchmark, *, headline: str | None = None) -> str:
         found: the numbers.
         headline: the verdict in one line; nothing is claimed where it is absent.
     """
-    parts = [f"# Benchmark of {_safe(found.skill_name)}", _head(found)]
-    parts += [f"**{_safe(headline)}**"] if headline else []
+    parts = [f"# Benchmark of {safe(found.skill_name)}", _head(found)]
+    parts += [f"**{safe(headline)}**"] if headline else []
     parts += [_arms(found), "## Evals", _evals(found)]
     if found.thresholds:
         parts += ["## Thresholds", "\n".join(_thresholds(found))]
     if found.exclusions:
         parts += ["## Left out", "\n".join(_exclusions(found))]
     if found.notes:
-        parts += ["## Worth a look", "\n".join(f"- {_safe(note)}" for note in found.notes)]
+        parts += ["## Worth a look", "\n".join(f"- {safe(note)}" for note in found.notes)]
     return "\n\n".join(parts) + "\n"
 
 
 def _head(found: Benchmark) -> str:
     facts = [f"Iteration {found.iteration}" if found.iteration else "", found.timestamp]
     models = sorted({run.model for run in found.runs if run.model})
-    facts += [f"agent {_safe(found.primary.arm.agent)}" if found.primary.arm.agent else "", _safe(", ".join(models))]
+    facts += [f"agent {safe(found.primary.arm.agent)}" if found.primary.arm.agent else "", safe(", ".join(models))]
     facts += ["**simulated: no real agent did this work**" if found.simulated else ""]
     facts += [f"**partial: {found.missing} trials missing**" if found.partial else ""]
     return " · ".join(filter(None, facts))
@@ -41,7 +42,7 @@ def _head(found: Benchmark) -> str:
 
 def _arms(found: Benchmark) -> str:
     rows = [
-        f"| {_safe(arm_label(arm.arm.name))} | {arm_line(arm)} | {arm.completed} of {arm.requested} | "
+        f"| {safe(arm_label(arm.arm.name))} | {arm_line(arm)} | {arm.completed} of {arm.requested} | "
         f"{f'{arm.used} of {arm.use_known}' if arm.use_known else '–'} |"
         for arm in found.arms
     ]
@@ -52,7 +53,7 @@ def _arms(found: Benchmark) -> str:
 
 def _evals(found: Benchmark) -> str:
     names = [arm.arm.name for arm in found.arms]
-    head = ["eval", *(_safe(name) for name in names), "trials", "reliability"]
+    head = ["eval", *(safe(name) for name in names), "trials", "reliability"]
     rows = [_row(one, names) for one in found.evals]
     return "\n".join([f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows])
 
@@ -61,24 +62,24 @@ def _row(one: EvalFigures, names: list[str]) -> str:
     cells = [one.arms[name] for name in names]
     shown = [f"{dots(cell)} {percent_of(cell.mean)}".strip() for cell in cells]
     trials = "+".join(str(cell.completed) for cell in cells)
-    issue = f" (known issue: {_safe(one.eval.known_issue)})" if one.eval.known_issue else ""
-    return f"| {_safe(one.eval.name)}{issue} | {' | '.join(shown)} | {trials} | {cells[0].reliability} |"
+    issue = f" (known issue: {safe(one.eval.known_issue)})" if one.eval.known_issue else ""
+    return f"| {safe(one.eval.name)}{issue} | {' | '.join(shown)} | {trials} | {cells[0].reliability} |"
 
 
 def _thresholds(found: Benchmark) -> Iterator[str]:
     yield "| threshold | limit | value | |"
     yield "|---|---|---|---|"
     for one in found.thresholds:
-        state = {True: "met", False: "**missed**", None: "skipped"}[one.met]
-        value = "–" if one.value is None else f"{one.value:.4g}"
-        yield f"| {one.name} | {one.limit:g} | {value} | {state}{f': {_safe(one.note)}' if one.note else ''} |"
+        told = safe(outcome(one))
+        told = re.sub(r"^(missed|cannot tell)", r"**\1**", told)
+        yield f"| {one.name} | {figure(one.name, one.limit)} | {figure(one.name, one.value)} | {told} |"
 
 
 def _exclusions(found: Benchmark) -> Iterator[str]:
     for one in found.exclusions:
-        yield f"- {_safe(one.eval.name)}, {_safe(one.arm)}, run {one.number}: {_safe(one.reason)}"
+        yield f"- {safe(one.eval.name)}, {safe(one.arm)}, run {one.number}: {safe(one.reason)}"
 
 
-def _safe(text: str | None) -> str:
+def safe(text: str | None) -> str:
     """Untrusted text as plain text: no markup, no table, no link, no HTML."""
     return re.sub(r"([\\`*_\[\]<>|#~!])", r"\\\1", harmless(text or ""))

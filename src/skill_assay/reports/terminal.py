@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from skill_assay.model.benchmark import Benchmark, EvalArm, EvalFigures
 from skill_assay.reports.plain import arm_label, arm_line, delta_line, dots, harmless, percent_of
+from skill_assay.reports.thresholds import figure, outcome
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -151,10 +152,8 @@ def _counts(found: Benchmark) -> Iterator[str]:
     if found.primary.use_known:
         yield f"Skill used: {found.primary.used} of {found.primary.use_known} trials of {found.primary.arm.name}"
     for one in found.thresholds:
-        state = {True: "met", False: "missed", None: "skipped"}[one.met]
-        value = "–" if one.value is None else f"{one.value:.4g}"
-        note = f" ({one.note})" if one.note else ""
-        yield f"Threshold {one.name} {one.limit:g}: {value}, {state}{note}"
+        limit, value = figure(one.name, one.limit), figure(one.name, one.value)
+        yield f"Threshold {one.name} {limit}: {value}, {harmless(outcome(one))}"
 
 
 _PLAIN = str.maketrans({"±": "+-", "Δ": "d", "·": "-", "–": "-", "…": "...", "×": "x", "−": "-", "→": "->", "’": "'"})

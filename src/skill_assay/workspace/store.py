@@ -17,6 +17,9 @@
           timing.json  grading.json  eval_metadata.json  judge-K.jsonl
           trial.json                  our record, written last: it is there = the trial is done
     benchmark.json  benchmark.md
+    comparison-M.json                 what changed since iteration M
+    confirm-M/                        a workspace of its own: fresh trials of both versions
+  triggers/<time>/                    trigger evaluations: workspace.trigger_store
 """
 
 from __future__ import annotations
@@ -135,6 +138,11 @@ class Iteration:
         return (self.path / "plan.json").is_file()
 
     @property
+    def trials_path(self) -> Path:
+        """The folder that the evals' folders lie in."""
+        return self.path
+
+    @property
     def is_blank(self) -> bool:
         """Whether it holds nothing yet but what a run that was killed at once leaves: a lock, an empty journal."""
         names = [path.name for path in self.path.iterdir()]
@@ -178,7 +186,7 @@ class Iteration:
 
     def run_folder(self, trial: TrialId) -> RunFolder:
         """The folder of one trial, whether or not it is there yet."""
-        path = self.path / eval_folder(trial.eval_id) / _component(trial.arm) / f"run-{trial.repeat}"
+        path = self.trials_path / eval_folder(trial.eval_id) / _component(trial.arm) / f"run-{trial.repeat}"
         return RunFolder(path, self.writer)
 
     def record(self, trial: Trial, one: Eval, events: Sequence[Event] | None = None) -> RunFolder:
@@ -200,7 +208,7 @@ class Iteration:
         Raises:
             InputError: another eval already has this folder, since their ids differ too little.
         """
-        path = self.path / one.folder / "eval_metadata.json"
+        path = self.trials_path / one.folder / "eval_metadata.json"
         wanted = eval_metadata(one)
         if path.is_file():
             found = read_json(path)
@@ -225,7 +233,7 @@ class Iteration:
 
     def trials(self) -> Iterator[Trial]:
         """Every recorded trial, in the order of its folders' names."""
-        for path in sorted(self.path.glob("*/*/run-*/trial.json")):
+        for path in sorted(self.trials_path.glob("*/*/run-*/trial.json")):
             yield RunFolder(path.parent, self.writer).load()
 
     def write_benchmark(self, record: str, markdown: str) -> None:
@@ -237,6 +245,14 @@ class Iteration:
     def benchmark_path(self) -> Path:
         """`benchmark.json`."""
         return self.path / "benchmark.json"
+
+    def write_comparison(self, number: int, record: Mapping[str, object]) -> None:
+        """Write `comparison-M.json`, what changed since iteration M (0: one of another name)."""
+        self.writer.write_json(self.path / f"comparison-{number}.json", record)
+
+    def confirm_path(self, number: int) -> Path:
+        """The workspace of the trials that confirm what changed since iteration `number`."""
+        return self.path / f"confirm-{number}"
 
     @property
     def feedback_path(self) -> Path:

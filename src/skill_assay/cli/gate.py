@@ -1,0 +1,69 @@
+"""`assay gate`: does a benchmark meet its thresholds?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from skill_assay.benchmark.derive import derive
+from skill_assay.benchmark.gate import DEFAULT_THRESHOLDS, gate
+from skill_assay.cli.options import output_options
+from skill_assay.cli.show import headline_of, show
+from skill_assay.formats.config import find_config, load_config
+from skill_assay.workspace.resolve import ResolvedPlace, iteration_of, resolve_place
+from skill_assay.workspace.store import Iteration
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.argument("place", type=click.Path())
+@click.option("--workspace", type=click.Path(), metavar="FOLDER", help="Where the skill's results lie.")
+@click.option("--config", type=click.Path(), metavar="FILE", help="Take the thresholds of this configuration.")
+@click.option("--previous", metavar="PLACE", help="The iteration regressions are counted against; else the one before.")
+@click.option("--common", is_flag=True, help="Compare only the evals both iterations have unchanged.")
+@output_options(["text", "json", "junit", "github", "markdown"])
+def command(
+    place: str,
+    workspace: str | None,
+    config: str | None,
+    previous: str | None,
+    common: bool,
+    format_: str,
+    output: str | None,
+) -> int:
+    """Hold PLACE (a skill, a workspace or an iteration) to its thresholds.
+
+    Thresholds are those of --config, else of the skill's configuration where a skill is named, else those the run was
+    made with, else a mean pass rate of 0.8, 100,000 tokens, 120 seconds and an improvement ratio of 1.
+    Exit code 0: met; 1: not met; 2: nothing there; 3: met as far as was measured, and not all was.
+    """
+    named = resolve_place(place, Path(workspace) if workspace else None)
+    iteration = iteration_of(named)
+    thresholds = _thresholds(named, iteration, config)
+    derived = derive(iteration.path, thresholds=thresholds, previous=previous, common=common)
+    found = gate(derived.benchmark)
+    if format_ in ("text", "json"):
+        from skill_assay.cli.show import write
+        from skill_assay.reports.gate import gate_json, gate_text
+
+        skill = str(named.skill or derived.benchmark.skill_path or place)
+        text = gate_json(found) if format_ == "json" else gate_text(found, headline=headline_of(derived), skill=skill)
+        write(text, output)
+    else:
+        show(derived, format_, output)
+    return found.exit_code
+
+
+def _thresholds(named: ResolvedPlace, iteration: Iteration, config: str | None) -> Mapping[str, Any]:
+    own = find_config(named.skill) if named.skill else None
+    file = Path(config) if config else own
+    asked: Mapping[str, Any] = load_config(file).thresholds if file else {}
+    if not asked and not config and iteration.has_plan:
+        asked = iteration.read_plan().settings.get("thresholds") or {}
+    if not asked:
+        click.echo("No thresholds are set; held to the usual four.", err=True)
+    return asked or DEFAULT_THRESHOLDS
