@@ -26,9 +26,9 @@ ATTEMPT = Attempt(
     started=Started("m", "1.0", ("Bash",), ("s",), ("mcp",), "plan", False),
     skill_uses=(SkillUse("s", "read", True, "c1", "/x/SKILL.md", "p1"),), models=("m",),
     launched_at="2026-01-01T00:00:00Z", ended_at="2026-01-01T00:01:00Z", wall_seconds=60.0, waited_seconds=4.5,
-    first_event_seconds=0.5, exit_code=1, ended_early="decided", reserved_usd=0.1, unknown_events=3,
-    stderr_tail="oops", structured={"a": [1, None, "x"]}, tools_called={"Bash": 2, "Read": 1}, tool_errors=1, pid=42,
-    pid_started=1.5, pgid=43,
+    first_event_seconds=0.5, exit_code=1, decided_seconds=3.5, ended_early="decided", reserved_usd=0.1,
+    unknown_events=3, stderr_tail="oops", structured={"a": [1, None, "x"]}, tools_called={"Bash": 2, "Read": 1},
+    tool_errors=1, pid=42, pid_started=1.5, pgid=43,
 )  # fmt: skip
 GRADES = (
     Grade(

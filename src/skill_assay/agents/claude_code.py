@@ -15,6 +15,8 @@ Facts measured with the real program (2.1.332) that this file rests on:
 - `CLAUDE_CODE_SUBPROCESS_ENV_SCRUB` forces another permission mode and a sandbox that refuses every command where
   `socat` is missing. A shell prefix that unsets the credentials does the same for commands and changes nothing else.
   A command can still read them from `/proc` of its parent: `doctor` says so.
+- The catalogue of skills is one line each, in the order of their names: a description over 1,536 characters is cut, and
+  once the whole is over about 30,000 (8,000 for models with a context of 200k) later ones are names alone.
 - Git instructions put the repository's status into the first message, where an installed skill shows as an untracked
   folder, and automatic memory invites the agent to write elsewhere than in the working directory: both are off.
 """
@@ -32,7 +34,7 @@ from pathlib import Path
 from skill_assay.agents.claude_code_parser import ClaudeCodeParser
 from skill_assay.agents.claude_code_sign_in import CREDENTIALS, find_sign_in
 from skill_assay.errors import InputError
-from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
+from skill_assay.model.agent import Capabilities, Detected, Listing, Request, SignIn
 from skill_assay.model.place import Launch, Place
 from skill_assay.model.protocols import Parser
 
@@ -77,6 +79,10 @@ class ClaudeCode:
         grants=True,
         note="Earlier user messages stand before the prompt unanswered. A shell command can't read the key from its "
         "own environment, but from that of its parent process.",
+        listing=Listing(
+            per_skill=1536, total=30_000, other_totals={"[1m]": 30_000, "-4-": 8_000, "claude-3": 8_000}
+        ),
+        user_skills=("${CLAUDE_CONFIG_DIR:-~/.claude}/skills",),
     )
 
     def __init__(self, spec: str = "", *, env: Mapping[str, str] | None = None) -> None:

@@ -29,6 +29,7 @@ _SKIP = len(_PARTIAL)
 _SYSTEM = b'{"type":"system","subtype":"'
 _SYSTEM_SKIP = len(_SYSTEM)
 _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_MESSAGE = re.compile(rb'"id":"([^"]+)"')
 _OUTPUT = re.compile(rb'"output_tokens":(\d+)')
 _Partial = tuple[int, str, list[str]]
 """A Skill call under way: its index in the message, its id, the pieces of its input."""
@@ -67,6 +68,8 @@ class ClaudeCodeParser:
         self._seen: set[str] = set()
         self._counted: set[str] = set()
         self._partial: _Partial | None = None
+        self._message: str | None = None
+        """The main agent's message that is being streamed."""
 
     def feed(self, line: bytes) -> Iterable[Event]:
         """The events of one line. Strange lines pass through as `Other`."""
@@ -93,6 +96,9 @@ class ClaudeCodeParser:
     def _matters(self, line: bytes) -> bool:
         if line.startswith(b"message_delta", _SKIP):
             self._count_output(line)
+        elif line.startswith(b"message_start", _SKIP) and b'"parent_tool_use_id":null' in line:
+            found = _MESSAGE.search(line)
+            self._message = found[1].decode("utf-8", "replace") if found else None
         return line.startswith(b"content_block_start", _SKIP) and b'"name":"Skill"' in line
 
     def _object(self, line: bytes) -> dict[str, Any] | None:
@@ -177,7 +183,8 @@ class ClaudeCodeParser:
             arguments = json.loads("".join(pieces))
         except ValueError:
             return
-        yield from self._call({"id": ident, "name": "Skill", "input": arguments}, parent)
+        message = self._message if parent is None else None
+        yield from self._call({"id": ident, "name": "Skill", "input": arguments}, parent, message)
 
     def _assistant(self, data: Mapping[str, Any]) -> Iterator[Event]:
         message, parent = data["message"], data.get("parent_tool_use_id")
@@ -191,14 +198,14 @@ class ClaudeCodeParser:
         for block in _blocks(message):
             match block.get("type"):
                 case "text":
-                    yield from self._said(block["text"], parent)
+                    yield from self._said(block["text"], parent, message.get("id"))
                 case "tool_use":
-                    yield from self._call(block, parent)
+                    yield from self._call(block, parent, message.get("id"))
 
-    def _said(self, text: str, parent: str | None) -> Iterator[Event]:
+    def _said(self, text: str, parent: str | None, message: str | None) -> Iterator[Event]:
         if parent is None:
             self._ending.last_text = text
-        yield Text(text, parent)
+        yield Text(text, parent, message)
 
     def _count_output(self, line: bytes) -> None:
         found = _OUTPUT.search(line)
@@ -213,7 +220,7 @@ class ClaudeCodeParser:
         for name in _INPUT if parent is None else (*_INPUT, "output_tokens"):
             self.tokens_so_far += int(usage.get(name) or 0)
 
-    def _call(self, block: Mapping[str, Any], parent: str | None) -> Iterator[Event]:
+    def _call(self, block: Mapping[str, Any], parent: str | None, message: str | None = None) -> Iterator[Event]:
         ident, name = str(block["id"]), str(block["name"])
         if ident in self._seen:
             return
@@ -221,7 +228,7 @@ class ClaudeCodeParser:
         if self._partial is not None and self._partial[1] == ident:
             self._partial = None
         arguments = block.get("input")
-        call = ToolCall(ident, name, arguments if isinstance(arguments, Mapping) else {}, parent)
+        call = ToolCall(ident, name, arguments if isinstance(arguments, Mapping) else {}, parent, message)
         self._skills.called(call)
         yield call
 

@@ -23,7 +23,8 @@ from skill_assay.agents.reference import Reference, load_references
 from skill_assay.agents.simulated_script import WITH, WITHOUT, Behaviour, Script, load_script
 from skill_assay.agents.simulated_steps import Play, Step
 from skill_assay.errors import InputError
-from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
+from skill_assay.formats.skill import read_skill
+from skill_assay.model.agent import Capabilities, Detected, Listing, Request, SignIn
 from skill_assay.model.evals import EvalSet
 from skill_assay.model.place import Launch, Place
 from skill_assay.model.protocols import Parser
@@ -52,11 +53,14 @@ class SimulatedAgent:
         network=False,
         simulated=True,
         note="Tokens, seconds and prices are scripted, not measured.",
+        listing=Listing(per_skill=1536, total=30_000),
     )
 
     def __init__(self, argument: str = "") -> None:
         self._mode = argument.strip()
         self._label = self._mode if self._mode in (FLOOR, CEILING) else "script"
+        self._asked = False
+        """Whether it is asked trigger queries, not run on evals."""
         self._script: Script | None = None
         self._references: Mapping[str, Reference] | None = None
         if self._mode not in ("", FLOOR, CEILING):
@@ -76,9 +80,24 @@ class SimulatedAgent:
                 self._script.behaviours(each.id, WITH, installed=True)
                 self._script.behaviours(each.id, WITHOUT, installed=False)
 
+    def bind_queries(self, skill_root: Path, queries: EvalSet) -> None:
+        """Learn which skill's trigger queries it is asked: the script lies beside them, else in the skill's `evals/`.
+
+        Raises:
+            InputError: no script.
+        """
+        self._asked = True
+        if self._mode == CEILING:
+            raise InputError(
+                "The ceiling plays references, and trigger queries have none", hint="Use --agent simulated."
+            )
+        if self._mode != FLOOR and self._script is None:
+            beside = queries.root / SCRIPT_NAME
+            self._script = load_script(beside if beside.is_file() else skill_root / "evals" / SCRIPT_NAME)
+
     def detect(self, env: Mapping[str, str]) -> Detected | None:
         """Always here; its version changes with its script or references, since its work does."""
-        content = repr((self._script and self._script.evals, self._references))
+        content = repr((self._script and (self._script.evals, self._script.queries), self._references))
         digest = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:8]
         return Detected(self.name, f"{__version__}+{self._label}.{digest}", "built in", self.sign_in(env))
 
@@ -118,6 +137,9 @@ class SimulatedAgent:
             return play.ceiling(eval_id, self._references.get(eval_id))
         if self._script is None:
             raise InputError("The simulated agent was not told which skill it is run on, nor given a script")
+        if self._asked:
+            rule = self._script.query(eval_id, request.prompt, _description(request))
+            return play.behaviour(rule.chosen(_draws(request.key).random()), _draws(request.key, "attempt"))
         found = self._script.behaviours(eval_id, arm, installed=request.skill_folder is not None)
         return play.behaviour(_choose(found, request.key), _draws(request.key, "attempt"))
 
@@ -131,6 +153,14 @@ _SOURCE = Path(simulated_program.__file__).read_text(encoding="utf-8")
 def _draws(key: Mapping[str, Any], *further: str) -> random.Random:
     names = ("seed", "eval", "arm", "repeat", *further)
     return random.Random(json.dumps([key.get(name) for name in names]))
+
+
+def _description(request: Request) -> str:
+    """Of the skill as it is installed for this attempt."""
+    if request.skill_path is None or request.skill_folder is None:
+        return ""
+    installed = request.place.work / Path(request.skill_path).relative_to(request.work)
+    return read_skill(installed).description
 
 
 def _choose(behaviours: tuple[Behaviour, ...], key: Mapping[str, Any]) -> Behaviour:

@@ -8,65 +8,46 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from skill_assay.agents.event_lines import REPORTABLE
+from skill_assay.agents.simulated_behaviour import FAILED, Amount, Behaviour, Fail, QueryRule
 from skill_assay.errors import FailureKind, InputError, NotFoundError
 from skill_assay.formats.suggest import did_you_mean
 
-__all__ = ["Amount", "Behaviour", "Fail", "Script", "load_script"]
+__all__ = ["Amount", "Behaviour", "Fail", "QueryRule", "Script", "load_script"]
 
 WITH, WITHOUT, ANY = "with_skill", "without_skill", "*"
-_FAILED = "simulated failure"
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """A normal distribution, cut off at 0."""
-
-    mean: float
-    sd: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Fail:
-    """A failure that strikes the first `attempts` attempts of a trial; `None`: all of them."""
-
-    kind: FailureKind
-    attempts: int | None = None
-    message: str = _FAILED
-    retry_after: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Behaviour:
-    """One way in which a trial may go."""
-
-    weight: float = 1.0
-    repeats: tuple[int, ...] = ()
-    """Play in these repeats only, and let nothing else play there."""
-    use_skill: bool | str = False
-    """`True`: the skill under test where it is installed; a name: that skill, installed or not."""
-    run: tuple[str, ...] = ()
-    write: tuple[tuple[str, str], ...] = ()
-    say: str = ""
-    tokens: Amount | None = None
-    seconds: Amount | None = None
-    cost_usd: Amount | None = None
-    turns: int | None = None
-    sleep: float = 0.0
-    """Real seconds, for tests of time limits."""
-    fail: Fail | None = None
+QUERIES = "queries"
+"""The name under which `arms` holds the defaults of trigger queries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A whole script: eval → arm → behaviours, each level with `*` for the rest."""
+    """A whole script: eval → arm → behaviours, each level with `*` for the rest; and trigger queries → rules."""
 
     file: str
     evals: Mapping[str, Mapping[str, tuple[Behaviour, ...]]]
+    queries: Mapping[str, tuple[QueryRule, ...]] = field(default_factory=dict)
+
+    def query(self, query_id: str, text: str, description: str) -> QueryRule:
+        """The first rule that holds for a query: named by its text, else by its id, else by `*`.
+
+        Raises:
+            InputError: the script says nothing about it.
+        """
+        for key in (" ".join(text.split()), query_id, ANY):
+            for rule in self.queries.get(key, ()):
+                if rule.holds(description):
+                    return rule
+        raise InputError(
+            f"The simulated agent's script says nothing about the query {text[:60]!r} under this description",
+            file=self.file,
+            json_path="$.queries",
+            hint=f"Add it under its text or id ({query_id}), or under {ANY!r} for all queries that are not named.",
+        )
 
     def behaviours(self, eval_id: str, arm: str, installed: bool) -> tuple[Behaviour, ...]:
         """What may happen in an arm; the arm's own name comes before its role, and that before `*`.
@@ -121,20 +102,46 @@ class _Reader:
         self._file = file
 
     def script(self, data: Any) -> Script:
-        top = self._object(data, "$", ("about", "arms", "evals"))
+        top = self._object(data, "$", ("about", "arms", "evals", "queries"))
         arms = self._mapping(top.get("arms", {}), "$.arms")
         defaults = {
             name: self._fields(self._object(value, place := _at("$.arms", name), _ARM_DEFAULTS), place)
             for name, value in arms.items()
         }
         evals = {}
-        for eval_id, value in self._mapping(top.get("evals"), "$.evals").items():
+        named = {} if "evals" not in top and "queries" in top else top.get("evals")
+        for eval_id, value in self._mapping(named, "$.evals").items():
             place = _at("$.evals", eval_id)
             evals[eval_id] = {
                 arm: self._behaviours(items, _at(place, arm), defaults.get(arm, defaults.get(ANY, {})))
                 for arm, items in self._mapping(value, place).items()
             }
-        return Script(self._file, evals)
+        return Script(self._file, evals, self._queries(top.get("queries", {}), defaults.get(QUERIES, {})))
+
+    def _queries(self, data: Any, defaults: Mapping[str, Any]) -> dict[str, tuple[QueryRule, ...]]:
+        found = {}
+        for key, value in self._mapping(data, "$.queries").items():
+            place = _at("$.queries", key)
+            rules = value if isinstance(value, list) else [value]
+            if not rules:
+                raise self._wrong("A chance, a rule, or a list of rules is needed", place, value)
+            several = isinstance(value, list)
+            found[" ".join(key.split())] = tuple(
+                self._rule(rule, f"{place}[{index}]" if several else place, defaults)
+                for index, rule in enumerate(rules)
+            )
+        return found
+
+    def _rule(self, data: Any, place: str, defaults: Mapping[str, Any]) -> QueryRule:
+        rule = self._object(data if isinstance(data, dict) else {"fires": data}, place, (*_RULE, *_OF_A_QUERY))
+        fields = self._fields({name: rule[name] for name in rule if name in _OF_A_QUERY}, place)
+        instead = self._mapping(rule.get("instead", {}), _at(place, "instead"))
+        chances = tuple((name, self.chance(value, _at(_at(place, "instead"), name))) for name, value in instead.items())
+        fires = self.chance(rule.get("fires", 0.0), _at(place, "fires"))
+        if fires + sum(chance for _, chance in chances) > 1 + 1e-9:
+            raise self._wrong("The chances add up to more than 1", place, data)
+        when = None if "when" not in rule else self.text(rule["when"], _at(place, "when"))
+        return QueryRule(Behaviour(**{**defaults, **fields, "use_skill": False}), fires, chances, when)
 
     def _behaviours(self, data: Any, place: str, defaults: Mapping[str, Any]) -> tuple[Behaviour, ...]:
         if isinstance(data, dict):
@@ -186,6 +193,12 @@ class _Reader:
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
             raise self._wrong("A number of at least 0 is needed here", place, value)
         return float(value)
+
+    def chance(self, value: Any, place: str) -> float:
+        number = self.number(value, place)
+        if number > 1:
+            raise self._wrong("A chance from 0 to 1 is needed here", place, value)
+        return number
 
     def count(self, value: Any, place: str) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -242,7 +255,7 @@ class _Reader:
         return Fail(
             kind=FailureKind(kind),
             attempts=None if "attempts" not in data else self.count(data["attempts"], _at(place, "attempts")),
-            message=self.text(data.get("message", _FAILED), _at(place, "message")),
+            message=self.text(data.get("message", FAILED), _at(place, "message")),
             retry_after=None
             if "retry_after" not in data
             else self.number(data["retry_after"], _at(place, "retry_after")),
@@ -263,6 +276,10 @@ _FIELDS: Mapping[str, Callable[[_Reader, Any, str], Any]] = {
     "sleep": _Reader.number,
     "fail": _Reader.fail,
 }
+
+_RULE = ("when", "fires", "instead")
+_OF_A_QUERY = ("run", "write", "say", "tokens", "seconds", "cost_usd", "turns", "sleep", "fail")
+"""Keys of a behaviour that a query's rule may have too."""
 
 
 def _encodable(text: str) -> bool:

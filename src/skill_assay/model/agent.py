@@ -9,7 +9,23 @@ from typing import Any
 
 from skill_assay.model.place import Place
 
-__all__ = ["Capabilities", "Detected", "Request", "SignIn"]
+__all__ = ["Capabilities", "Detected", "Listing", "Request", "SignIn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """How much of its skills an agent tells its model, in characters: names always, descriptions as far as they fit."""
+
+    per_skill: int
+    """A longer description is cut."""
+    total: int
+    """Over it, skills later in the alphabet lose their description."""
+    other_totals: Mapping[str, int] = field(default_factory=dict)
+    """Part of a model's name → its total."""
+
+    def budget(self, model: str | None) -> int:
+        """The total for a model; the usual one where the name says nothing."""
+        return next((total for part, total in self.other_totals.items() if model and part in model), self.total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +60,10 @@ class Capabilities:
     simulated: bool = False
     """Nothing it shows is a real agent's work."""
     note: str = ""
+    listing: Listing | None = None
+    """`None`: unknown."""
+    user_skills: tuple[str, ...] = ()
+    """Where its users keep their own skills; `~` and `${NAME:-default}` are understood."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,8 @@ class Attempt:
     """Seconds in which the agent itself waited for rate limits."""
     first_event_seconds: float | None = None
     exit_code: int | None = None
+    decided_seconds: float | None = None
+    """When that was, seconds after the launch."""
     ended_early: str | None = None
     """What decided it before the agent was done (`stop_when`), else `None`."""
     reserved_usd: float | None = None

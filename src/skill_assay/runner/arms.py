@@ -179,6 +179,9 @@ def _with_skill(arm: Arm, skill: Skill, private: Path) -> ArmSource:
     copy = private / arm.name / folder
     files = tuple(installable_files(skill.root))
     install_skill(skill.root, files, copy)
+    if (copy / "SKILL.md").read_bytes() != skill.raw:
+        # Another description is being tried than the one on disk.
+        (copy / "SKILL.md").write_bytes(skill.raw)
     filled = dataclasses.replace(arm, skill=skill.root, skill_name=skill.name, skill_digest=skill.digest)
     return ArmSource(filled, copy, files, folder)
 

@@ -46,7 +46,7 @@ async def launch(
             on_start=lambda identity: _note_start(rig, spec, number, identity),
             time_limit=spec.limits.seconds,
         )
-    return _sum_up(number, launched_at, end, reader)
+    return _sum_up(number, launched_at, end, reader, permit.reserved.usd)
 
 
 def _cost_cap(spec: TrialSpec, rig: Rig, permit: LaunchPermit) -> float | None:
@@ -70,6 +70,8 @@ class _Reader:
         self.watch = Watch()
         self.sink: LineSink | None = None
         self.capped = False
+        self.decided: float | None = None
+        """Seconds until `stop_when` had seen enough."""
         self._permit = permit
         self._stop_when = stop_when
         self._token_cap = token_cap
@@ -84,7 +86,8 @@ class _Reader:
             if isinstance(event, Retrying):
                 self._permit.slow_down(event.failure)
             decided = self._stop_when(event) if self._stop_when else None
-            if decided is not None:
+            if decided is not None and self.decided is None:
+                self.decided = time.monotonic() - self._began
                 return decided
         return self._over_cap()
 
@@ -109,8 +112,8 @@ def _note_start(rig: Rig, spec: TrialSpec, number: int, identity: Identity) -> N
     )
 
 
-def _sum_up(number: int, launched_at: str, end: Exit, reader: _Reader) -> Attempt:
-    watch = reader.watch
+def _sum_up(number: int, launched_at: str, end: Exit, reader: _Reader, reserved_usd: float) -> Attempt:
+    watch, early = reader.watch, None if reader.capped else end.ended_early
     finished = reader.parser.end(end.exit_code, end.stderr)
     failure = _failure(end, finished, reader)
     return Attempt(
@@ -127,7 +130,9 @@ def _sum_up(number: int, launched_at: str, end: Exit, reader: _Reader) -> Attemp
         waited_seconds=round(watch.waited, 4),
         first_event_seconds=end.first_line_seconds,
         exit_code=end.exit_code,
-        ended_early=None if reader.capped else end.ended_early,
+        decided_seconds=None if reader.decided is None else round(reader.decided, 4),
+        ended_early=early,
+        reserved_usd=reserved_usd if early else None,
         unknown_events=watch.unknown,
         stderr_tail=end.stderr[-2000:],
         structured=finished.structured,

@@ -24,13 +24,13 @@ from skill_assay.runner.progress import Display, Progress
 from skill_assay.runner.rig import Rig
 from skill_assay.runner.trial import run_trial
 
-__all__ = ["Ending", "Engine", "Stopped"]
+__all__ = ["Ending", "Engine", "Stopped", "never"]
 
 _DEGENERATE = 10
 """So many first trials that all fail for one outside reason stop a run."""
 
 
-def _never(spec: TrialSpec) -> StopWhen | None:
+def never(spec: TrialSpec) -> StopWhen | None:
     """Nothing ends a trial before the agent does."""
 
 
@@ -68,7 +68,7 @@ class Engine:
     scheduler: Scheduler
     display: Display
     total: int
-    stop_when: Callable[[TrialSpec], StopWhen | None] = _never
+    stop_when: Callable[[TrialSpec], StopWhen | None] = never
     earlier: Mapping[TrialId, Earlier] = field(default_factory=dict)
     check_first: Callable[[Trial], str | None] = _fine
     """Sees every settled trial; a text stops the run because the arms are not equal."""
@@ -211,7 +211,7 @@ class Engine:
         self.display.update(
             Progress(
                 done=self._done,
-                total=self.total,
+                total=self.total - getattr(self.scheduler, "dropped", 0),
                 running=self._running,
                 workers=admission.workers,
                 worker_limit=admission.ceiling,

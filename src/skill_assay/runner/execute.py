@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,16 +13,16 @@ from skill_assay.graders.checks import CheckGrader
 from skill_assay.graders.program import ProgramGrader
 from skill_assay.graders.script import ScriptGrader
 from skill_assay.model.money import Spend
-from skill_assay.model.protocols import Grader, Sandbox
-from skill_assay.model.trial import Attempt, State, TrialId, TrialSpec
+from skill_assay.model.protocols import Grader, Sandbox, Scheduler, StopWhen
+from skill_assay.model.trial import Attempt, State, Trial, TrialId, TrialSpec
 from skill_assay.runner.admission import WAIT_SECONDS, AdaptiveAdmission, memory_workers
 from skill_assay.runner.code import SandboxedCode
 from skill_assay.runner.earlier import Earlier
-from skill_assay.runner.engine import Engine, Stopped
+from skill_assay.runner.engine import Engine, Stopped, never
 from skill_assay.runner.fairness import Fairness
 from skill_assay.runner.grading import Grading
 from skill_assay.runner.ledger import BudgetLedger
-from skill_assay.runner.prices import PriceBook
+from skill_assay.runner.prices import QUERY_PRIORS, TRIAL_PRIORS, PriceBook
 from skill_assay.runner.progress import Display
 from skill_assay.runner.reap import reap
 from skill_assay.runner.rig import Rig
@@ -33,7 +33,18 @@ from skill_assay.runner.settings import RunSettings
 from skill_assay.workspace.journal import Journal, JournalState, Lock, RunningProcess, replay
 from skill_assay.workspace.store import Iteration
 
-__all__ = ["Result", "execute", "identity_of", "make_graders", "make_sandbox", "price_book", "specs_to_run"]
+__all__ = [
+    "Result",
+    "Schedule",
+    "execute",
+    "identity_of",
+    "in_order",
+    "make_graders",
+    "make_sandbox",
+    "own_names",
+    "price_book",
+    "specs_to_run",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +60,29 @@ class Result:
     """How the arms differ in more than the skill, where that was allowed."""
 
 
-async def execute(session: Session, display: Display) -> Result:
+Schedule = Callable[[Sequence[TrialSpec], Iterable[Trial]], Scheduler]
+"""From the trials still to be run, and those recorded before, to what says which comes next."""
+
+
+def in_order(specs: Sequence[TrialSpec], _: Iterable[Trial]) -> Scheduler:
+    """All of them, in the plan's order."""
+    return FixedPlan(specs)
+
+
+async def execute(
+    session: Session,
+    display: Display,
+    *,
+    schedule: Schedule = in_order,
+    stop_when: Callable[[TrialSpec], StopWhen | None] = never,
+) -> Result:
     """Run what is missing of the session's plan.
 
     Args:
         session: from `open_session`.
         display: shows it.
+        schedule: chooses among the trials as results come in.
+        stop_when: what may end a trial before its agent does.
     """
     iteration = session.iteration or session.workspace.next_iteration()
     with Lock(iteration.lock_path()), _journal(iteration) as (journal, state):
@@ -62,12 +90,15 @@ async def execute(session: Session, display: Display) -> Result:
         plan = replace(session.plan, iteration=iteration.number)
         iteration.write_plan(plan)
         if not iteration.snapshot_path.exists():
-            iteration.write_snapshot(session.inputs.skill.root, session.inputs.skill.files)
+            primary = session.kits[plan.arms[0].name]
+            iteration.write_snapshot(primary.skill_source or session.inputs.skill.root, primary.skill_files)
         rig = _rig(session, iteration, journal, state)
         specs = _to_run(session, iteration, state)
         fairness = Fairness(plan.arms, session.settings.allow_unequal)
         earlier = {spec.id: _earlier(iteration, spec.id, state) for spec in specs}
-        engine = Engine(rig, FixedPlan(specs), display, total=len(specs), earlier=earlier, check_first=fairness.check)
+        open_now = {spec.id for spec in specs}
+        scheduler = schedule(specs, [trial for trial in iteration.trials() if trial.id not in open_now])
+        engine = Engine(rig, scheduler, display, len(specs), stop_when, earlier, fairness.check)
         journal.write("run_began", trials=len(specs), mode=session.mode)
         stopped = await engine.run()
         journal.write("run_ended", ending=stopped.ending, reason=stopped.reason, unequal=fairness.found)
@@ -122,12 +153,18 @@ def _rig(session: Session, iteration: Iteration, journal: Journal, state: Journa
         ),
         code=code,
         settings=settings,
-        skill_names=frozenset({skill.name, skill.folder}),
+        skill_names=own_names(session),
         session=state.lines,
         base_url=session.base_url,
         environment=session.environment,
         versions=dict(session.plan.versions),
     )
+
+
+def own_names(session: Session) -> frozenset[str]:
+    """The names by which an agent may call the skill under test: its declared ones, and where it is installed."""
+    declared = {arm.skill_name for arm in session.plan.arms if arm.skill_name}
+    return frozenset(declared | {kit.folder for kit in session.kits.values() if kit.folder})
 
 
 def _hold_back(session: Session) -> float:
@@ -137,7 +174,8 @@ def _hold_back(session: Session) -> float:
 def price_book(session: Session) -> PriceBook:
     """Prices for a session's agent: free where nothing is billed."""
     can = session.agent.capabilities
-    return PriceBook(free=not can.network, simulated=can.simulated)
+    priors = QUERY_PRIORS if session.inputs.queries else TRIAL_PRIORS
+    return PriceBook(free=not can.network, simulated=can.simulated, priors=priors)
 
 
 def _learn(prices: PriceBook, iteration: Iteration) -> None:

@@ -63,6 +63,7 @@ def make_plan(
         "prompts": _prompts_digest(inputs, sources, settings),
         **{f"eval:{one.id}": eval_digest(one, inputs.fixtures[one.id]) for one in inputs.chosen},
         **{f"arm:{source.arm.name}": source.arm.skill_digest or "" for source in sources},
+        **{f"also:{word}": value for word, value in inputs.fixing.items()},
     }
     return Plan(
         skill_name=inputs.skill.name,
@@ -115,6 +116,7 @@ def make_specs(plan: Plan, inputs: Inputs, settings: RunSettings, arms: Mapping[
             mcp_config=settings.mcp_config,
             pass_env=settings.pass_env,
             fixtures=inputs.fixtures[trial.eval_id],
+            neighbours=inputs.neighbours,
             plan_digest=digest,
         )
         for trial in plan.order
@@ -137,6 +139,10 @@ def differences(old: Plan, new: Plan) -> list[str]:
     for key, word in words.items():
         if old.digests.get(key) != new.digests.get(key):
             found.append(f"{word} changed ({_short(old.digests.get(key))} before, {_short(new.digests.get(key))} now)")
+    for key in sorted(old.digests.keys() | new.digests.keys()):
+        if key.startswith("also:") and old.digests.get(key) != new.digests.get(key):
+            was, is_now = (_short(plan.digests.get(key)) for plan in (old, new))
+            found.append(f"{key[5:]} changed ({was} before, {is_now} now)")
     for key in sorted(old.digests.keys() & new.digests.keys()):
         if key.startswith("eval:") and old.digests[key] != new.digests[key]:
             found.append(f"the eval {key[5:]} changed")
@@ -169,7 +175,7 @@ def _names(arms: Iterable[Arm]) -> str:
 
 
 def _short(digest: str | None) -> str:
-    return digest[:7] if digest else "none"
+    return (digest[:7] if len(digest) == 64 else digest) if digest else "none"
 
 
 def _plain(value: Any) -> Any:

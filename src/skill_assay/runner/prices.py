@@ -9,13 +9,23 @@ from dataclasses import dataclass, field
 
 from skill_assay.model.money import Spend
 
-__all__ = ["FREE", "PRIOR_MEAN", "PRIOR_SECONDS", "PRIOR_WORST", "PriceBook"]
+__all__ = ["FREE", "QUERY_PRIORS", "TRIAL_PRIORS", "PriceBook", "Priors"]
 
-PRIOR_MEAN = Spend(usd=0.065, tokens=27_000, launches=1)
-"""A trial of a coding agent on a small task with a mid-priced model: a guess, said to be one."""
-PRIOR_WORST = Spend(usd=0.65, tokens=270_000, launches=1)
-"""Set aside before anything is known: ten times the guess."""
-PRIOR_SECONDS = 40.0
+
+@dataclass(frozen=True, slots=True)
+class Priors:
+    """What is assumed of one launch before anything is known: a guess, said to be one."""
+
+    mean: Spend
+    worst: Spend
+    """Set aside: ten times the guess."""
+    seconds: float
+
+
+TRIAL_PRIORS = Priors(Spend(0.065, 27_000, 1), Spend(0.65, 270_000, 1), 40.0)
+"""A trial of a coding agent on a small task with a mid-priced model."""
+QUERY_PRIORS = Priors(Spend(0.02, 18_000, 1), Spend(0.2, 180_000, 1), 15.0)
+"""A trigger query, which is decided within a few turns."""
 SIMULATED_SECONDS = 0.2
 FREE = Spend(launches=1)
 _ENOUGH = 3
@@ -40,6 +50,7 @@ class PriceBook:
     """Agents that cost nothing (simulated, or a program of one's own that reports no price)."""
     simulated: bool = False
     """Agents that take no real time."""
+    priors: Priors = TRIAL_PRIORS
     _known: dict[str, _History] = field(default_factory=dict)
 
     def learn(self, purpose: str, spend: Spend, seconds: float | None) -> None:
@@ -61,7 +72,7 @@ class PriceBook:
         """The expected cost of one launch."""
         seen = self._known.get(purpose)
         if seen is None or seen.count == 0:
-            return FREE if self.free else PRIOR_MEAN
+            return FREE if self.free else self.priors.mean
         return Spend(seen.usd_sum / seen.count, seen.tokens_sum // seen.count, 1)
 
     def seconds(self, purpose: str) -> float:
@@ -69,11 +80,11 @@ class PriceBook:
         seen = self._known.get(purpose)
         if seen and seen.count:
             return seen.seconds_sum / seen.count
-        return SIMULATED_SECONDS if self.simulated else PRIOR_SECONDS
+        return SIMULATED_SECONDS if self.simulated else self.priors.seconds
 
     def worst(self, purpose: str) -> Spend:
         """What to set aside: twice the dearest seen, once enough were seen; else the prior."""
         seen = self._known.get(purpose)
         if seen is None or seen.count < _ENOUGH:
-            return FREE if self.free else PRIOR_WORST
+            return FREE if self.free else self.priors.worst
         return Spend(seen.usd_max * _MARGIN, int(seen.tokens_max * _MARGIN), 1)

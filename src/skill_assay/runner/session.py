@@ -130,7 +130,7 @@ SIMULATED_RETRYING = Retrying(base_seconds=0.01, cap_seconds=0.05)
 
 def _agent(settings: RunSettings, inputs: Inputs, env: Mapping[str, str]) -> Agent:
     agent = create_agent(settings.agent) if settings.agent else detect_default(env)
-    bind = getattr(agent, "bind", None)
+    bind = getattr(agent, "bind_queries" if inputs.queries else "bind", None)
     if bind is not None:
         bind(inputs.skill.root, inputs.evals)
     if settings.invoke == "slash" and not agent.capabilities.slash:

@@ -11,6 +11,7 @@ from typing import Literal
 
 __all__ = [
     "Calibration",
+    "Classification",
     "Decision",
     "EarlyCalibration",
     "EffectAsUsed",
@@ -19,6 +20,7 @@ __all__ = [
     "RatioResult",
     "SampledEvals",
     "Scope",
+    "Share",
     "SignTest",
     "Spending",
     "TestResult",
@@ -117,6 +119,42 @@ class Decision:
     negligible: bool
     """Decided, and the 90 % interval lies inside the margin: a difference too small to matter."""
     scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """So many of so many, with Wilson's interval."""
+
+    count: int
+    n: int
+    interval: Interval | None = None
+    """`None` when nothing was counted."""
+
+    @property
+    def value(self) -> float | None:
+        """The share; `None` when nothing was counted."""
+        return self.count / self.n if self.n else None
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """How well a set of positives and negatives is told apart, counted in queries.
+
+    Precision and F1 hold for this set's share of positives.
+    """
+
+    true_positive: int
+    false_positive: int
+    false_negative: int
+    true_negative: int
+    accuracy: Share
+    precision: Share
+    recall: Share
+    specificity: Share
+    f1: float | None
+    """`None` without a positive, wanted or found."""
+    f1_interval: Interval | None
+    """Equal-tailed posterior interval (Dirichlet); `None` likewise."""
 
 
 @dataclass(frozen=True, slots=True)
