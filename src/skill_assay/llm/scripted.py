@@ -10,6 +10,7 @@ from typing import Any
 
 from skill_assay.errors import Failure, FailureKind, InputError
 from skill_assay.llm.base import Said
+from skill_assay.llm.scripted_judge import judge_reply
 from skill_assay.model.transcript import Tokens, Usage
 
 __all__ = ["ScriptedVoice", "voice_from_file"]
@@ -47,30 +48,35 @@ class ScriptedVoice:
 
 
 def voice_from_file(path: Path) -> ScriptedVoice:
-    """A voice that plays a JSON file: a list of rules `{"when": text, "reply": {…}}` or `{"when": …, "fail": kind}`.
+    """A voice that plays a JSON file, which holds one of two things.
 
-    The first rule whose text stands in the question answers it; without `when` a rule fits every question.
+    A list of rules `{"when": text, "reply": {…}}` or `{"when": …, "fail": kind}`: the first rule whose text stands in
+    the question answers it; without `when` a rule fits every question. Or an object `{"verdicts": {expectation: "pass"
+    | "fail" | {verdict, quote, …}}}`: a judge (see `scripted_judge`).
 
     Raises:
         InputError: the file can't be read as such.
     """
     try:
-        rules = json.loads(path.read_text(encoding="utf-8"))
-        fits = isinstance(rules, list) and all(
-            isinstance(one, dict) and ("reply" in one or "fail" in one) for one in rules
-        )
-        if not fits:
-            raise ValueError("it holds no list of rules")
+        script = json.loads(path.read_text(encoding="utf-8"))
+        rules = script if isinstance(script, list) else []
+        if isinstance(script, dict) and not isinstance(script.get("verdicts"), dict):
+            raise ValueError("it holds no verdicts")
+        if not all(isinstance(one, dict) and ("reply" in one or "fail" in one) for one in rules):
+            raise ValueError("a rule has neither reply nor fail")
         for one in rules:
             FailureKind(one.get("fail", "unknown"))
     except (OSError, ValueError) as error:
-        expected = '[{"when": "text", "reply": {…}}]'
+        expected = '[{"when": "text", "reply": {…}}] or {"verdicts": {…}}'
         raise InputError(f"can't be played: {error}", file=str(path), expected=expected) from error
+    name = f"scripted: {path.name}"
+    if isinstance(script, dict):
+        return ScriptedVoice(lambda prompt, _: judge_reply(prompt, script["verdicts"]), name)
+    return ScriptedVoice(lambda prompt, _: _by_rule(prompt, rules), name)
 
-    def reply(prompt: str, _: Mapping[str, Any]) -> Any:
-        for rule in rules:
-            if str(rule.get("when", "")) in prompt:
-                return Failure(FailureKind(rule["fail"]), "scripted") if "fail" in rule else rule["reply"]
-        return Failure(FailureKind.UNREADABLE, "the script has no answer to this")
 
-    return ScriptedVoice(reply, name=f"scripted: {path.name}")
+def _by_rule(prompt: str, rules: Sequence[Mapping[str, Any]]) -> Any:
+    for rule in rules:
+        if str(rule.get("when", "")) in prompt:
+            return Failure(FailureKind(rule["fail"]), "scripted") if "fail" in rule else rule["reply"]
+    return Failure(FailureKind.UNREADABLE, "the script has no answer to this")
