@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
+from skill_assay.benchmark.derive import derive
+from skill_assay.cli.result import exit_code
 from skill_assay.errors import FailureKind, InputError
 from skill_assay.model.agent import SignIn
-from skill_assay.model.trial import State
+from skill_assay.model.trial import Limits, State
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.execute import execute
 from skill_assay.runner.progress import Silent
-from skill_assay.runner.session import _refuse_sandbox
+from skill_assay.runner.session import Mode, _refuse_sandbox
 from skill_assay.runner.settings import Budget, RunSettings
 from skill_assay.workspace.journal import Lock
 from skill_assay.workspace.redact import Redactor
@@ -49,6 +52,53 @@ def test_adding_trials_and_evals_keeps_what_was_there(tmp_path: Path) -> None:
     assert {name: after[name] for name in before} == before
     with pytest.raises(InputError, match="nothing to add"):
         run_small(skill, ws, settings(trials=2), mode="add")
+
+
+def test_adding_to_some_evals_leaves_the_others_alone(tmp_path: Path) -> None:
+    skill, ws = write_skill(tmp_path), tmp_path / "ws"
+    run_small(skill, ws, settings(trials=1, eval_ids=("1",)))
+    result = run_small(skill, ws, settings(trials=1, eval_ids=("2",)), mode="add")
+    assert (len(trials(result)), result.launched) == (4, 2)
+    result = run_small(skill, ws, settings(trials=3, eval_ids=("2",)), mode="add")
+    assert (len(trials(result)), result.launched) == (8, 4)
+    found = derive(result.iteration.path).benchmark
+    assert [one.arms["with_skill"].requested for one in found.evals] == [1, 3]
+    assert exit_code(result, derive(result.iteration.path)) == 0
+
+
+def test_resume_of_some_evals_runs_only_those(tmp_path: Path) -> None:
+    skill, ws = write_skill(tmp_path, count=3), tmp_path / "ws"
+    run_small(skill, ws, settings(trials=1, budget=Budget(trials=2)))
+    left = next(str(number) for number in (1, 2, 3) if not list(ws.glob(f"iteration-1/eval-{number}/*/*/trial.json")))
+    assert run_small(skill, ws, settings(trials=1, eval_ids=(left,)), mode="resume").launched == 2
+    assert run_small(skill, ws, settings(trials=1), mode="resume").launched == 2
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (settings(invoke="auto"), "invoke of with_skill was told, now auto"),
+        (settings(limits=Limits(seconds=5)), "the time limit was 600.0, now 5"),
+        (settings(limits=Limits(turns=3)), "the limit of turns was .*, now 3"),
+        (settings(allow=("WebSearch",)), "--allow was not given, now"),
+        (settings(pass_env=("TOKEN",)), "--pass-env was not given, now"),
+        (settings(sandbox="env"), "--sandbox was none, now env"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["resume", "add"])
+def test_trials_under_other_conditions_are_refused(tmp_path: Path, other: RunSettings, said: str, mode: Mode) -> None:
+    skill, ws = write_skill(tmp_path), tmp_path / "ws"
+    run_small(skill, ws, settings(budget=Budget(trials=2)))
+    with pytest.raises(InputError, match=said):
+        open_small(skill, ws, replace(other, trials=3), mode=mode)
+
+
+def test_an_eval_that_is_gone_is_named(tmp_path: Path) -> None:
+    skill, ws = write_skill(tmp_path), tmp_path / "ws"
+    run_small(skill, ws, settings(budget=Budget(trials=2)))
+    write_skill(tmp_path, count=1)
+    with pytest.raises(InputError, match="the eval 2 is gone"):
+        open_small(skill, ws, mode="resume")
 
 
 def test_fault_8_an_unfinished_iteration_is_pointed_out_never_doubled(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def aggregate(
         now: the time of the derivation; the present where not given.
     """
     trials = _trials(found)
-    arms, evals = _figures(found, trials)
+    arms, evals = _figures(found)
     primary, baseline = arms[0], next((arm for arm in arms if arm.arm.role == "baseline"), None)
     asked = thresholds if thresholds is not None else _planned_thresholds(found)
     compared = [arm.arm.name for arm in (primary, baseline) if arm is not None]
@@ -74,12 +74,12 @@ def aggregate(
     return replace(benchmark, notes=notes(benchmark))
 
 
-def _figures(found: Found, trials: int) -> tuple[tuple[ArmFigures, ...], tuple[EvalFigures, ...]]:
+def _figures(found: Found) -> tuple[tuple[ArmFigures, ...], tuple[EvalFigures, ...]]:
     """Per arm over all trials, and per eval in every arm."""
     cells = _cells(found.runs)
-    planned = trials if found.plan else 0
+    planned = Counter((trial.arm, trial.eval_id) for trial in found.plan.order) if found.plan else Counter()
     requested = {
-        (arm.name, one.key): max(planned, len(cells.get((arm.name, one.key), ())))
+        (arm.name, one.key): max(planned[arm.name, one.key], len(cells.get((arm.name, one.key), ())))
         for arm in found.arms
         for one in found.evals
     }

@@ -23,8 +23,13 @@ from skill_assay.runner.settings import RunSettings
 
 __all__ = ["differences", "interleave", "make_plan", "make_specs"]
 
-_FIXING = ("agent", "agent_version", "model")
+_FIXING = ("agent", "agent_version", "model", "invoke")
 """What of an arm's agent must be the same for trials to belong together."""
+
+_SETTINGS = ("allow", "mcp_config", "pass_env", "sandbox")
+"""And of the settings."""
+
+_LIMITS = {"seconds": "the time limit", "turns": "the limit of turns", "output_bytes": "the cap for outputs"}
 
 
 def interleave(eval_ids: Sequence[str], arms: Sequence[str], trials: int, seed: int) -> tuple[TrialId, ...]:
@@ -102,8 +107,8 @@ def _prompts_digest(inputs: Inputs, sources: Sequence[ArmSource], settings: RunS
 
 
 def make_specs(plan: Plan, inputs: Inputs, settings: RunSettings, arms: Mapping[str, Arm]) -> tuple[TrialSpec, ...]:
-    """One specification a trial, in the plan's order."""
-    evals = {one.id: one for one in inputs.evals.evals}
+    """One specification a trial of the chosen evals, in the plan's order."""
+    evals = {one.id: one for one in inputs.chosen}
     digest = plan_digest(plan)
     return tuple(
         TrialSpec(
@@ -120,6 +125,7 @@ def make_specs(plan: Plan, inputs: Inputs, settings: RunSettings, arms: Mapping[
             plan_digest=digest,
         )
         for trial in plan.order
+        if trial.eval_id in evals
     )
 
 
@@ -159,7 +165,22 @@ def differences(old: Plan, new: Plan) -> list[str]:
         ]
     if old.seed != new.seed:
         found.append(f"the seed was {old.seed}, now {new.seed}")
-    return found
+    return found + _other_settings(old, new)
+
+
+def _other_settings(old: Plan, new: Plan) -> list[str]:
+    """Limits and grants: trials under other ones are no repeats of the same thing."""
+    pairs = [
+        (word, getattr(old.limits, name), getattr(new.limits, name))
+        for name, word in _LIMITS.items()
+        if getattr(old.limits, name) != getattr(new.limits, name)
+    ]
+    pairs += [
+        (f"--{name.replace('_', '-')}", old.settings.get(name), new.settings.get(name))
+        for name in _SETTINGS
+        if old.settings.get(name) != new.settings.get(name)
+    ]
+    return [f"{word} was {before or 'not given'}, now {now or 'not given'}" for word, before, now in pairs]
 
 
 def _fixing(agents: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

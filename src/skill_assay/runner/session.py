@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -110,7 +110,7 @@ def open_session(
         if mode == "new":
             _point_out_unfinished(last, plan, fresh)
         else:
-            plan = _continued(last, plan, mode)
+            plan = _continued(last, plan, mode, {one.id for one in inputs.evals.evals})
         arms = {source.arm.name: source.arm for source in sources}
         iteration = last if mode != "new" else None
         specs = make_specs(plan, inputs, settings, arms)
@@ -219,11 +219,12 @@ def _point_out_unfinished(last: Iteration | None, plan: Plan, fresh: bool) -> No
         )
 
 
-def _continued(last: Iteration | None, plan: Plan, mode: Mode) -> Plan:
+def _continued(last: Iteration | None, plan: Plan, mode: Mode, known: Collection[str]) -> Plan:
     if last is None:
         raise InputError("There is no iteration to go on with", hint="Leave --resume and --add out to begin one.")
     recorded = last.read_plan()
-    changed = differences(recorded, plan)
+    changed = [f"the eval {name} is gone" for name in recorded.eval_ids if name not in known]
+    changed += differences(recorded, plan)
     if changed:
         raise InputError(
             f"{last.path.name} can't be continued, its trials would not belong together: {'; '.join(changed)}",
@@ -235,11 +236,11 @@ def _continued(last: Iteration | None, plan: Plan, mode: Mode) -> Plan:
 
 
 def _extended(recorded: Plan, plan: Plan) -> Plan:
-    """The recorded plan with the evals and repeats that are new, its own order kept."""
+    """The recorded plan with the evals and repeats that are new, its own order kept; other evals get no repeats."""
     eval_ids = tuple(dict.fromkeys([*recorded.eval_ids, *plan.eval_ids]))
     trials = max(recorded.trials, plan.trials)
     known = set(recorded.order)
-    everything = interleave(eval_ids, [arm.name for arm in recorded.arms], trials, recorded.seed)
+    everything = interleave(plan.eval_ids, [arm.name for arm in recorded.arms], trials, recorded.seed)
     added = tuple(trial for trial in everything if trial not in known)
     if not added:
         raise InputError("There is nothing to add: the iteration already has these evals and as many trials")
