@@ -57,8 +57,8 @@ def test_the_whole_report(found: Benchmark) -> None:
 
 Trials completed: 10 of 12; excluded: 1 rate limit; 1 missing
 Skill used: 5 of 6 trials of with_skill
-Threshold min_pass_rate 0.80: 0.8333, met
-Threshold min_improvement_ratio 1.00: 1.667, met
+Threshold min_pass_rate 0.80: 1.00, met
+Threshold min_improvement_ratio 1.00: 1.80, met
 Worth a look
   · partial: 1 of 12 trials missing; `assay run --resume` runs them
   · refund-rows lost one trial of without_skill: rate limit; `assay run --resume` would run it again
@@ -66,6 +66,8 @@ Worth a look
   · "one" of refund-rows passes in both arms every time: it cannot show what the skill adds
   · the skill was used in 5 of 6 trials of with_skill
   · low reliability, outcomes vary from trial to trial: messy-dates, refund-rows
+  · unreliable, fewer than two completed trials in an arm: refund-rows
+  · known issues, in no threshold but the verdict: refund-rows
 Results: pdf-workspace/iteration-1
 """)
 

@@ -157,4 +157,5 @@ def _provenance(found: Found) -> Mapping[str, Any]:
         "versions": dict(plan.versions),
         "platform": plan.platform,
         "created_at": plan.created_at,
+        **({"reused_baseline": reused} if (reused := plan.settings.get("reused_baseline")) else {}),
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 from skill_assay.benchmark.aggregate import aggregate
 from skill_assay.benchmark.cells import outcome_of
+from skill_assay.benchmark.early import early_of
 from skill_assay.benchmark.inference import infer
 from skill_assay.benchmark.iterations import compare, fresh_trials, name_of, previous_of
 from skill_assay.model.benchmark import Benchmark
@@ -99,5 +100,6 @@ def _infer(found: Found) -> Inference | None:
             seed=found.plan.seed if found.plan else 42,
             timeouts="fail" if settings.get("timeouts") == "fail" else "exclude",
             baseline_has_skill=bool(found.plan and any(a.skill for a in found.plan.arms if a.name == second.name)),
+            early=early_of(settings),
         ),
     )

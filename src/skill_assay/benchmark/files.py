@@ -6,6 +6,7 @@ What is unknown is left out: a key that is present has a number, which is what t
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from skill_assay.benchmark.descriptive import delta_strings
@@ -13,6 +14,7 @@ from skill_assay.benchmark.gate import gate
 from skill_assay.model.benchmark import ArmFigures, Benchmark, EvalArm, EvalFigures, Run, Spread
 from skill_assay.model.comparison import Change, Comparison
 from skill_assay.reports.markdown import benchmark_markdown
+from skill_assay.reports.recommend import recommendations
 from skill_assay.workspace.store import Iteration
 
 __all__ = ["SCHEMA_VERSION", "benchmark_json", "benchmark_record", "comparison_record", "write_benchmark"]
@@ -20,9 +22,19 @@ __all__ = ["SCHEMA_VERSION", "benchmark_json", "benchmark_record", "comparison_r
 SCHEMA_VERSION = 1
 
 
-def write_benchmark(iteration: Iteration, found: Benchmark, *, headline: str | None = None) -> None:
-    """Write `benchmark.json` and `benchmark.md` into an iteration of ours."""
-    iteration.write_benchmark(benchmark_json(found), benchmark_markdown(found, headline=headline))
+def write_benchmark(
+    iteration: Iteration, found: Benchmark, *, headline: str | None = None, explained: Sequence[str] = ()
+) -> None:
+    """Write `benchmark.json`, `benchmark.md` and the comparison into an iteration of ours.
+
+    Args:
+        iteration: where.
+        found: the numbers.
+        headline: the verdict in one line.
+        explained: what it means, in plain words.
+    """
+    page = benchmark_markdown(found, headline=headline, explained=explained)
+    iteration.write_benchmark(benchmark_json(found), page)
     if found.comparison is not None:
         record = {"schema_version": SCHEMA_VERSION, **comparison_record(found.comparison)}
         iteration.write_comparison(found.comparison.number, record)
@@ -55,6 +67,7 @@ def benchmark_record(found: Benchmark) -> dict[str, Any]:
         "runs": [],
         "run_summary": _run_summary(found),
         "notes": list(found.notes),
+        "recommendations": list(recommendations(found)),
         "summary": _summary(found),
         "per_eval": [_per_eval(found, one) for one in found.evals],
         "thresholds_met": {one.name: one.met for one in found.thresholds if one.met is not None},

@@ -71,7 +71,8 @@ def fresh_trials(folder: Path) -> Pairs:
             continue
         ours, theirs = (_runs(found, role) for role in ("primary", "baseline"))
         for key in dict.fromkeys(run.eval.key for run in (*ours, *theirs)):
-            pairs[key] = _tally(theirs, key), _tally(ours, key)
+            before, now = pairs.get(key, (Tally(0, 0), Tally(0, 0)))
+            pairs[key] = before + _tally(theirs, key), now + _tally(ours, key)
     return pairs
 
 

@@ -16,6 +16,7 @@ def notes(found: Benchmark) -> tuple[str, ...]:
     """The sentences, the most telling first."""
     return (
         *_partial(found),
+        *_not_concurrent(found),
         *_limited("", list(_excluded(found))),
         *_uneven_timeouts(found),
         *_limited("expectations cannot show what the skill adds", list(_dead(found))),
@@ -40,6 +41,15 @@ def _partial(found: Benchmark) -> Iterator[str]:
     if found.missing:
         total = sum(arm.requested for arm in found.arms)
         yield f"partial: {found.missing} of {total} trials missing; `assay run --resume` runs them"
+
+
+def _not_concurrent(found: Benchmark) -> Iterator[str]:
+    reused = found.provenance.get("reused_baseline")
+    if reused:
+        yield (
+            f"not concurrent: {reused['trials']} baseline trials were taken from {reused['from']}; a model or service "
+            "that changed in between would look like an effect of the skill"
+        )
 
 
 def _excluded(found: Benchmark) -> Iterator[str]:
@@ -103,6 +113,9 @@ def _reliability(found: Benchmark) -> Iterator[str]:
 
 def _known_issues(found: Benchmark) -> Iterator[str]:
     """An eval that was expected to fail and passes every time is news."""
+    known = [one.eval.name for one in found.evals if one.eval.known_issue]
+    if known and found.thresholds:
+        yield f"known issues, in no threshold but the verdict: {_named(known)}"
     for one in found.evals:
         cell = one.arms[found.primary.arm.name]
         if one.eval.known_issue and cell.completed and cell.all_passed == cell.completed:

@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from skill_assay.benchmark.derive import derive
-from skill_assay.benchmark.files import write_benchmark
 from skill_assay.cli.options import output_options
-from skill_assay.cli.show import headline_of, show
+from skill_assay.cli.show import keep, show
 from skill_assay.workspace.resolve import iteration_of, resolve_place
 
 __all__ = ["command"]
@@ -53,6 +52,6 @@ def command(
     )
     partly = bool(eval_ids or tags or primary or baseline)
     if iteration.has_plan and not partly:
-        write_benchmark(iteration, derived.benchmark, headline=headline_of(derived))
+        keep(iteration, derived)
     show(derived, format_, output)
     return 0

@@ -31,9 +31,9 @@ EXAMPLE = "expense-report"
 @talk_options
 def command(workspace: Path, trials: int, **talk: Any) -> int:
     """Run a bundled example with a simulated agent: no model, no key, no cost."""
+    from skill_assay.cli.measure import RunChoices, run_skill
     from skill_assay.cli.progress import make_display
     from skill_assay.cli.resolve import resolve
-    from skill_assay.cli.run import RunChoices, run_skill
     from skill_assay.runner.settings import Retrying
 
     skill = copy_example(workspace)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import click
 
 from skill_assay.benchmark.derive import Derived, derive
-from skill_assay.benchmark.files import write_benchmark
 from skill_assay.benchmark.gate import gate
-from skill_assay.cli.show import headline_of, show
+from skill_assay.cli.show import keep, show
 from skill_assay.errors import Failure, FailureKind, NotFoundError
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.execute import Result
 
-__all__ = ["exit_code", "finish_run"]
+__all__ = ["derive_run", "ending_words", "exit_code", "finish_run"]
 
 
-def finish_run(result: Result, skill: str, form: str, output: str | None, verdict: bool = True) -> int:
+def finish_run(
+    result: Result, skill: str, form: str, output: str | None, *, previous: str | None = None, common: bool = False
+) -> int:
     """Derive the benchmark of a run, write it, show it; say how the run ended, and return the exit code.
 
     Args:
@@ -23,34 +24,43 @@ def finish_run(result: Result, skill: str, form: str, output: str | None, verdic
         skill: the skill as the user named it, for hints.
         form: as `cli.show.show` takes it.
         output: a file instead of standard output.
-        verdict: whether the headline claims one.
+        previous: the iteration to compare with; the one before, where not given.
+        common: compare only what both have unchanged.
     """
     ending = ending_words(result, skill)
-    try:
-        derived = derive(result.iteration.path)
-    except NotFoundError:
+    derived = derive_run(result, previous=previous, common=common)
+    if derived is None:
         # Nothing was measured, so nothing is shown but why.
         click.echo(ending or "Nothing was measured.", err=True)
         return exit_code(result, None)
-    write_benchmark(result.iteration, derived.benchmark, headline=headline_of(derived) if verdict else None)
-    show(derived, form, output, verdict=verdict)
+    show(derived, form, output)
     if ending:
         click.echo(ending, err=True)
     return exit_code(result, derived)
 
 
-def ending_words(result: Result, skill: str) -> str:
+def derive_run(result: Result, *, previous: str | None = None, common: bool = False) -> Derived | None:
+    """The benchmark of a run, written into its iteration; `None` where nothing was measured."""
+    try:
+        derived = derive(result.iteration.path, previous=previous, common=common)
+    except NotFoundError:
+        return None
+    keep(result.iteration, derived)
+    return derived
+
+
+def ending_words(result: Result, skill: str, command: str = "run", what: str = "benchmark") -> str:
     """Why a run ended before its end, and what to do; empty when it did not."""
     stopped = result.stopped
-    resume = f"assay run {skill} --resume"
+    resume = f"assay {command} {skill} --resume"
     cost = f"{result.launched} launches, ${result.usd:.2f}"
     match stopped.ending:
         case Ending.DONE:
             return ""
         case Ending.INTERRUPTED:
-            return f"Interrupted: this benchmark is partial ({cost}). Go on with  {resume}"
+            return f"Interrupted: this {what} is partial ({cost}). Go on with  {resume}"
         case Ending.BUDGET:
-            return f"The budget is reached: this benchmark is partial ({cost}). Raise --budget and go on with  {resume}"
+            return f"The budget is reached: this {what} is partial ({cost}). Raise --budget and go on with  {resume}"
         case Ending.FAILURE if stopped.failure is not None:
             return f"{_failure_words(stopped.failure)} ({cost}).\n  {_remedy(stopped.failure, resume)}"
         case Ending.UNEQUAL:

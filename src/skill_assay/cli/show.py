@@ -8,17 +8,37 @@ from pathlib import Path
 import click
 
 from skill_assay.benchmark.derive import Derived
+from skill_assay.benchmark.files import benchmark_json, write_benchmark
 from skill_assay.benchmark.gate import gate
 from skill_assay.errors import InputError
+from skill_assay.workspace.store import Iteration
 
-__all__ = ["headline_of", "show", "write"]
+__all__ = ["explanation_of", "headline_of", "keep", "show", "write"]
 
 
 def headline_of(derived: Derived) -> str | None:
     """The verdict in one line, where there is one."""
+    from skill_assay.reports.noise import AGAIN, noise_headline
     from skill_assay.reports.verdict import headline
 
-    return headline(derived.inference) if derived.inference else None
+    if derived.inference is None:
+        return None
+    return (noise_headline if derived.inference.baseline == AGAIN else headline)(derived.inference)
+
+
+def explanation_of(derived: Derived) -> list[str]:
+    """What the verdict means and what qualifies it, in plain words."""
+    from skill_assay.reports.noise import AGAIN
+    from skill_assay.reports.verdict_explained import explanation
+
+    found = derived.inference
+    return [] if found is None or found.baseline == AGAIN else explanation(found)
+
+
+def keep(iteration: Iteration, derived: Derived) -> None:
+    """Write what was derived into an iteration of ours."""
+    headline, explained = headline_of(derived), explanation_of(derived)
+    write_benchmark(iteration, derived.benchmark, headline=headline, explained=explained)
 
 
 def show(derived: Derived, form: str, output: str | None, *, verdict: bool = True) -> None:
@@ -79,8 +99,6 @@ def _summarise(derived: Derived, line: str | None) -> None:
 
 def _text(derived: Derived, form: str, line: str | None, place: str) -> str:
     if form == "json":
-        from skill_assay.benchmark.files import benchmark_json
-
         return benchmark_json(derived.benchmark)
     if form in ("junit", "github"):
         from skill_assay.reports.ci import github_annotations, junit_xml
@@ -90,7 +108,7 @@ def _text(derived: Derived, form: str, line: str | None, place: str) -> str:
     if form == "markdown":
         from skill_assay.reports.markdown import benchmark_markdown
 
-        return benchmark_markdown(derived.benchmark, headline=line)
+        return benchmark_markdown(derived.benchmark, headline=line, explained=explanation_of(derived) if line else ())
     from skill_assay.reports.terminal import render_benchmark
 
     return render_benchmark(derived.benchmark, headline=line, place=place)

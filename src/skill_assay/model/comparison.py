@@ -21,6 +21,9 @@ class Tally:
     def __str__(self) -> str:
         return f"{self.passed}/{self.completed}"
 
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.passed + other.passed, self.completed + other.completed)
+
     @property
     def majority(self) -> bool | None:
         """Whether more than half passed; `None` without a completed trial."""

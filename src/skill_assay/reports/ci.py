@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from skill_assay.model.benchmark import Benchmark, EvalFigures
 from skill_assay.model.gate import Gate
-from skill_assay.reports.markdown import safe
+from skill_assay.reports.escape import safe
 from skill_assay.reports.plain import arm_label, arm_line, delta_line, harmless, percent_of
 from skill_assay.reports.thresholds import figure, outcome
 

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from skill_assay.model.benchmark import Benchmark, EvalFigures
-from skill_assay.reports.plain import arm_label, arm_line, delta_line, dots, harmless, percent_of
-from skill_assay.reports.thresholds import figure, outcome
+from skill_assay.reports.escape import safe
+from skill_assay.reports.plain import arm_label, arm_line, delta_line, dots, percent_of
+from skill_assay.reports.recommend import recommendations
+from skill_assay.reports.sections import changes, summary, variance
 
-__all__ = ["benchmark_markdown", "safe"]
+__all__ = ["benchmark_markdown"]
 
 
-def benchmark_markdown(found: Benchmark, *, headline: str | None = None) -> str:
+def benchmark_markdown(found: Benchmark, *, headline: str | None = None, explained: Sequence[str] = ()) -> str:
     """The page.
 
     Args:
         found: the numbers.
         headline: the verdict in one line; nothing is claimed where it is absent.
+        explained: what it means and what qualifies it, in plain words.
     """
     parts = [f"# Benchmark of {safe(found.skill_name)}", _head(found)]
     parts += [f"**{safe(headline)}**"] if headline else []
-    parts += [_arms(found), "## Evals", _evals(found)]
-    if found.thresholds:
-        parts += ["## Thresholds", "\n".join(_thresholds(found))]
+    parts += ["\n".join(f"- {safe(line)}" for line in explained)] if explained else []
+    parts += ["## Summary", "\n".join(summary(found)), _arms(found), *changes(found)]
+    parts += ["## Per-eval detail", _evals(found), "## Variance analysis", "\n".join(variance(found))]
     if found.exclusions:
         parts += ["## Left out", "\n".join(_exclusions(found))]
+    if advice := recommendations(found):
+        parts += ["## Recommendations", "\n".join(f"- {safe(line)}" for line in advice)]
     if found.notes:
         parts += ["## Worth a look", "\n".join(f"- {safe(note)}" for note in found.notes)]
     return "\n\n".join(parts) + "\n"
@@ -66,20 +70,6 @@ def _row(one: EvalFigures, names: list[str]) -> str:
     return f"| {safe(one.eval.name)}{issue} | {' | '.join(shown)} | {trials} | {cells[0].reliability} |"
 
 
-def _thresholds(found: Benchmark) -> Iterator[str]:
-    yield "| threshold | limit | value | |"
-    yield "|---|---|---|---|"
-    for one in found.thresholds:
-        told = safe(outcome(one))
-        told = re.sub(r"^(missed|cannot tell)", r"**\1**", told)
-        yield f"| {one.name} | {figure(one.name, one.limit)} | {figure(one.name, one.value)} | {told} |"
-
-
 def _exclusions(found: Benchmark) -> Iterator[str]:
     for one in found.exclusions:
         yield f"- {safe(one.eval.name)}, {safe(one.arm)}, run {one.number}: {safe(one.reason)}"
-
-
-def safe(text: str | None) -> str:
-    """Untrusted text as plain text: no markup, no table, no link, no HTML."""
-    return re.sub(r"([\\`*_\[\]<>|#~!])", r"\\\1", harmless(text or ""))

@@ -151,9 +151,29 @@ def _counts(found: Benchmark) -> Iterator[str]:
     yield line + (f"; {found.missing} missing" if found.missing else "")
     if found.primary.use_known:
         yield f"Skill used: {found.primary.used} of {found.primary.use_known} trials of {found.primary.arm.name}"
+    yield from _since(found)
     for one in found.thresholds:
         limit, value = figure(one.name, one.limit), figure(one.name, one.value)
         yield f"Threshold {one.name} {limit}: {value}, {harmless(outcome(one))}"
+
+
+def _since(found: Benchmark) -> Iterator[str]:
+    """What changed since the iteration before, in a line or a few."""
+    compared = found.comparison
+    if compared is None:
+        return
+    name = harmless(compared.previous)
+    if compared.refused:
+        reasons = harmless("; ".join(compared.refused))
+        yield f"Not compared with {name}: {reasons}. --common compares the evals both have unchanged"
+        return
+    before, now = compared.figures.get("pass_rate", (None, None))
+    moved = f"{(now - before) * 100:+.0f}pp pass rate, " if before is not None and now is not None else ""
+    worse, better = len(compared.regressions), len(compared.improvements)
+    yield f"Since {name} ({len(compared.evals)} evals): {moved}{worse} listed worse, {better} listed better"
+    for one in compared.changes:
+        word = {True: "confirmed", False: "not confirmed by fresh trials", None: "not confirmed yet"}[one.confirmed]
+        yield f"  {one.kind}: {harmless(one.name)} all passed {one.before} before, {one.now} now; {word}"
 
 
 _PLAIN = str.maketrans({"±": "+-", "Δ": "d", "·": "-", "–": "-", "…": "...", "×": "x", "−": "-", "→": "->", "’": "'"})

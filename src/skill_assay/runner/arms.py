@@ -18,7 +18,10 @@ from skill_assay.runner.settings import RunSettings
 from skill_assay.workspace.snapshot import extract, pack
 from skill_assay.workspace.store import Workspace
 
-__all__ = ["ArmSource", "build_arms", "materialise"]
+__all__ = ["AGAIN", "ArmSource", "build_arms", "materialise"]
+
+AGAIN = "skill again"
+"""The origin of the arm that holds the same skill once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ def build_arms(
     primary = _with_skill(_arm("with_skill", "primary", settings, "skill"), skill, private)
     sources = [primary]
     if again:
-        twin = _arm("with_skill_again", "baseline", settings, "skill again")
+        twin = _arm("with_skill_again", "baseline", settings, AGAIN)
         return (primary, _with_skill(twin, skill, private))
     for baseline in settings.baselines:
         arm = _arm("", "baseline", settings, baseline)

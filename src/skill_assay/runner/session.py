@@ -17,7 +17,7 @@ from skill_assay.model.agent import Detected, SignIn
 from skill_assay.model.plan import Plan
 from skill_assay.model.protocols import Agent
 from skill_assay.model.trial import TrialId, TrialSpec
-from skill_assay.runner.arms import ArmSource, build_arms
+from skill_assay.runner.arms import AGAIN, ArmSource, build_arms
 from skill_assay.runner.bwrap import bwrap_available
 from skill_assay.runner.inputs import Inputs
 from skill_assay.runner.plan import differences, interleave, make_plan, make_specs
@@ -98,12 +98,13 @@ def open_session(
         if agent.capabilities.simulated:
             settings = replace(settings, retrying=SIMULATED_RETRYING)
         detected = _detected(agent, env)
+        last = _last(workspace)
+        again = again or (mode != "new" and _is_aa(last))
         sources = build_arms(inputs.skill, settings, workspace, private, again=again)
         sign_in = SignIn("none", "scripted server") if base_url else agent.sign_in(env)
         _refuse_sandbox(settings, sign_in)
         kits = {source.arm.name: _kit(source, agent, detected, sign_in) for source in sources}
         facts = {source.arm.name: _facts(source, agent, detected, kits[source.arm.name]) for source in sources}
-        last = _last(workspace)
         _refuse_shared(last)
         number = (last.number if last else 0) + (1 if mode == "new" else 0)
         plan = make_plan(inputs, sources, settings, facts, number, _graders_digest(inputs, settings))
@@ -201,6 +202,11 @@ def _last(workspace: Workspace) -> Iteration | None:
     return iterations[-1] if iterations else None
 
 
+def _is_aa(last: Iteration | None) -> bool:
+    """Whether an iteration compares the skill with itself, so that going on with it does so too."""
+    return last is not None and any(arm.origin == AGAIN for arm in last.read_plan().arms)
+
+
 def missing(iteration: Iteration, plan: Plan) -> list[TrialId]:
     """The plan's trials that have no record yet."""
     return [trial for trial in plan.order if not iteration.is_done(trial)]
@@ -232,6 +238,10 @@ def _continued(last: Iteration | None, plan: Plan, mode: Mode, known: Collection
         )
     if mode == "resume":
         return recorded
+    if recorded.settings.get("stop_early"):
+        raise InputError(
+            f"{last.path.name} fixed its rounds before the first trial, for --stop early: nothing can be added"
+        )
     return _extended(recorded, plan)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from skill_assay.errors import InputError
+from skill_assay.model.inference import EarlyStop
 from skill_assay.model.money import Spend
 from skill_assay.model.trial import Invoke, Limits
 
@@ -73,6 +74,12 @@ class RunSettings:
     grader: str | None = None
     """A grader program, with `{outputs}`, `{transcript}` and `{eval}`."""
     judge: str = "none"
+    judge_votes: int = 1
+    """How often the judge is asked; odd, the majority decides."""
+    judge_again: bool = False
+    """Ask although a reply to the same question is stored."""
+    judge_note: str = ""
+    """What a person should know about the judge, found when it was chosen."""
     eval_ids: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     allow_outside_files: bool = False
@@ -84,10 +91,14 @@ class RunSettings:
     previous_benchmark: Path | None = None
     baseline_path: Path | None = None
     """Where `old_skill` of the configuration points (`baseline` key)."""
+    stop_early: EarlyStop | None = None
+    """`--stop early`, fixed before the first trial."""
 
     def __post_init__(self) -> None:
         for word, value in (("--trials", self.trials), ("--workers", self.workers)):
             if value < 1:
                 raise InputError(f"{word} must be at least 1", found=str(value), expected="a whole number from 1")
+        if self.judge_votes < 1 or self.judge_votes % 2 == 0:
+            raise InputError("--judge-votes must be odd", found=str(self.judge_votes), expected="1, 3, 5, …")
         if self.limits.seconds <= 0:
             raise InputError("--timeout must be above 0 seconds", found=str(self.limits.seconds))

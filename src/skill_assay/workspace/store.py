@@ -25,6 +25,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -201,6 +202,16 @@ class Iteration:
         self.describe(one)
         folder.record(trial, one, events)
         return folder
+
+    def adopt(self, trial: TrialId, source: Iteration) -> None:
+        """Copy a recorded trial of another iteration, byte for byte (it was redacted when it was written)."""
+        place, target = source.run_folder(trial).path, self.run_folder(trial).path
+        with disk_errors(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copytree(place, target, symlinks=True)
+            described = target.parents[1] / "eval_metadata.json"
+            if not described.exists():
+                shutil.copyfile(place.parents[1] / "eval_metadata.json", described)
 
     def describe(self, one: Eval) -> None:
         """Write an eval's own `eval_metadata.json`, once.
