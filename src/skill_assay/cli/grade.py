@@ -1,7 +1,8 @@
-"""`assay grade`: grade the stored trials of an iteration again, without an agent."""
+"""`assay grade`: grade the stored trials of an iteration again, without an agent under test."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,15 @@ import click
 
 from skill_assay.benchmark.derive import derive
 from skill_assay.benchmark.files import write_benchmark
+from skill_assay.cli.caps import parse_caps
 from skill_assay.cli.options import output_options
 from skill_assay.cli.show import headline_of, show
 from skill_assay.errors import InputError
 from skill_assay.model.plan import Plan
 from skill_assay.runner.inputs import load_inputs
+from skill_assay.runner.judging import check_judge
 from skill_assay.runner.regrade import Regraded, regrade
-from skill_assay.runner.settings import RunSettings
+from skill_assay.runner.settings import Budget, RunSettings
 from skill_assay.workspace.resolve import iteration_of, resolve_place
 
 __all__ = ["command"]
@@ -31,11 +34,18 @@ _SHOWN = 20
 @click.option("--eval", "eval_ids", multiple=True, metavar="ID", help="Only this eval (repeatable).")
 @click.option("--tag", "tags", multiple=True, metavar="T", help="Only evals with this tag (repeatable).")
 @click.option("--grader", metavar="COMMAND", help="Program with {outputs} {transcript} {eval} that grades a trial.")
+@click.option("--judge", metavar="NAME", help="Judge for what no check decides; else the run's own.")
+@click.option("--judge-votes", type=click.IntRange(1), metavar="N", help="Ask the judge N times (odd); most votes win.")
+@click.option("--judge-again", is_flag=True, help="Ask also what the judge has answered before.")
+@click.option("--budget", metavar="CAPS", help="Caps for the judge, as 5usd,2Mtok.")
 @click.option("--sandbox", metavar="HOW", help="none, bwrap, or a command put before the checks'.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the result.")
 @output_options(["text", "json", "markdown"])
 def command(place: str, workspace: str | None, format_: str, output: str | None, quiet: bool, **options: Any) -> int:
-    """Grade the stored trials of PLACE again, by the skill's evals as they are now; nothing is launched."""
+    """Grade the stored trials of PLACE again, by the skill's evals as they are now; no agent does its task again.
+
+    A judge's stored replies are used again, so only what it has not answered yet is asked (and costs).
+    """
     resolved = resolve_place(place, Path(workspace) if workspace else None)
     iteration = iteration_of(resolved)
     if not iteration.has_plan:
@@ -62,8 +72,16 @@ def command(place: str, workspace: str | None, format_: str, output: str | None,
 
 
 def _settings(plan: Plan, options: dict[str, Any]) -> RunSettings:
-    """The run's own grader and sandbox where no other is named."""
+    """The run's own graders and sandbox where no others are named."""
+    named = options["judge"]
+    if named:
+        check_judge(named, os.environ)
+    caps = parse_caps(options["budget"])
     return RunSettings(
+        judge=named or str(plan.settings.get("judge") or "none"),
+        judge_votes=options["judge_votes"] or int(plan.settings.get("judge_votes") or 1),
+        judge_again=options["judge_again"],
+        budget=Budget(caps.get("usd"), caps.get("tokens")),
         grader=options["grader"] or plan.settings.get("grader"),
         sandbox=options["sandbox"] or plan.settings.get("sandbox") or "none",
     )

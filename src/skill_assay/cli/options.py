@@ -14,7 +14,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 _SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--agent", {"metavar": "NAME", "help": "Coding agent: claude-code, simulated, or 'command: PROGRAM …'."}),
     ("--model", {"metavar": "NAME", "help": "Model, in the agent's own words."}),
-    ("--judge", {"metavar": "NAME", "help": "Judge for expectations no machine check decides; none for now."}),
+    (
+        "--judge",
+        {
+            "metavar": "NAME",
+            "help": "Judge for expectations no check decides: auto, none, claude-code/MODEL, anthropic:MODEL, …",
+        },
+    ),
+    ("--judge-votes", {"type": click.IntRange(1), "metavar": "N", "help": "Ask the judge N times, an odd number."}),
     (
         "--baseline",
         {"multiple": True, "metavar": "WHAT", "help": "none, bare, a folder or archive, git:REV, iteration-N."},
@@ -39,7 +46,8 @@ _SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
 DEFAULTS: dict[str, Any] = {
     "agent": None,
     "model": None,
-    "judge": "none",
+    "judge": "auto",
+    "judge_votes": 1,
     "baseline": ("none",),
     "invoke": "told",
     "trials": 3,

@@ -87,8 +87,6 @@ def _configuration(skill: Path, options: Mapping[str, Any]) -> Configuration | N
 
 
 def _settings(values: Mapping[str, Any], configuration: Configuration | None, env: Mapping[str, str]) -> RunSettings:
-    if values["judge"] not in ("none", "auto"):
-        raise InputError("There is no judge yet", found=f"--judge {values['judge']}", expected="none")
     base = float(env.get("ASSAY_RETRY_BASE_SECONDS") or Retrying().base_seconds)
     caps = values["budget"] or {}
     return RunSettings(
@@ -110,6 +108,7 @@ def _settings(values: Mapping[str, Any], configuration: Configuration | None, en
         margin=values["margin"],
         grader=values["grader"],
         judge=values["judge"],
+        judge_votes=values["judge_votes"],
         eval_ids=tuple(values["eval"]),
         tags=tuple(values["tag"]),
         thresholds=dict(configuration.thresholds) if configuration else None,

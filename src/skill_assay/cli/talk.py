@@ -8,6 +8,7 @@ import click
 
 from skill_assay.errors import ConfirmationError
 from skill_assay.runner.estimate import CONFIRM_LAUNCHES, CONFIRM_USD, Estimate
+from skill_assay.runner.judging import judge_words
 from skill_assay.runner.session import Session
 
 __all__ = ["confirm", "estimate_line", "head_line", "launches_line"]
@@ -21,6 +22,7 @@ def head_line(session: Session) -> str:
     parts = [f"{skill.name} {skill.digest[:7]}", agent, settings.invoke, f"seed {settings.seed}"]
     if session.agent.capabilities.simulated:
         parts.append("simulated: no real agent's work")
+    parts += judge_words(session.inputs.chosen, settings)
     return " · ".join(parts)
 
 

@@ -27,6 +27,7 @@ _TEXTS = ("text", "assertion", "expectation", "name", "description")
 _EVIDENCE = ("evidence", "reason", "details")
 _STATES = {Decision.PASSED: "graded", Decision.FAILED: "graded", Decision.UNGRADED: "ungraded", Decision.ERROR: "error"}
 _GRADERS = frozenset({"check", "script", "judge", "person", "none"})
+_REMARKS = ("claims", "user_notes_summary", "eval_feedback")
 _SHARE = re.compile(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*")
 
 
@@ -60,6 +61,7 @@ def grading_to_dict(trial: Trial) -> dict[str, Any]:
         "expectations": [_written(grade) for grade in trial.grades],
         "summary": summary_of(trial.grades),
     }
+    record |= {name: trial.remarks[name] for name in _REMARKS if name in trial.remarks}
     if trial.last:
         record["execution_metrics"] = {
             "tool_calls": dict(trial.last.tools_called),

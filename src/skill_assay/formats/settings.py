@@ -168,6 +168,7 @@ SETTINGS: Mapping[str, Kind] = {
     "agent": _TEXT,
     "model": _TEXT,
     "judge": _TEXT,
+    "judge_votes": _number(1, whole=True),
     "baseline_type": _choice("no_skill", "old_skill"),
     "baseline": _TEXTS,
     "invoke": _choice("told", "auto", "slash"),

@@ -62,7 +62,7 @@ class JudgeGrader:
     votes: int = 1
     fresh: bool = False
     name: str = "judge"
-    _kinds: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    _kinds: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _locks: dict[str, anyio.Lock] = field(default_factory=dict)
     _remarks: dict[TrialId, dict[str, Any]] = field(default_factory=dict)
 
@@ -103,29 +103,30 @@ class JudgeGrader:
         if not unsaid:
             return process
         texts = sorted({one.text for one in unsaid.values()})
-        key = json.dumps([work.eval.id, texts])
-        async with self._locks.setdefault(key, anyio.Lock()):
-            if key not in self._kinds:
-                self._kinds[key] = await self._classify(texts, work, ledger)
-        kinds = self._kinds[key]
+        kinds = await self._classified(texts, work, ledger)
         return process | {index for index, one in unsaid.items() if kinds.get(one.text) == "process"}
 
-    async def _classify(self, texts: list[str], work: Work, ledger: Ledger) -> Mapping[str, str]:
+    async def _classified(self, texts: list[str], work: Work, ledger: Ledger) -> Mapping[str, str]:
+        """Asked once for all trials of an eval, so that no arm's expectations are looked at in another way."""
         prompt = load_prompt("classify")
         ids = {f"e{number}": text for number, text in enumerate(texts, 1)}
-        lines = "\n".join(
-            json.dumps({"id": name, "expectation": text}, ensure_ascii=False) for name, text in ids.items()
-        )
+        rows = [json.dumps({"id": name, "expectation": text}, ensure_ascii=False) for name, text in ids.items()]
+        question = prompt.fill(expectations="\n".join(rows))
         asked = RememberingModel(self.model, self.log, self.fresh)
-        data = await asked.ask(
-            prompt.fill(expectations=lines),
-            CLASSIFY_SCHEMA,
-            ledger,
-            run_folder=work.run_folder,
-            number=1,
-            instructions=f"{prompt.name} {prompt.version} {prompt.digest}",
-        )
-        return {ids[row["id"]]: row["about"] for row in data["answers"] if row["id"] in ids}
+        key = json.dumps([work.eval.id, texts])
+        async with self._locks.setdefault(key, anyio.Lock()):
+            if key in self._kinds:
+                asked.copy(question, CLASSIFY_SCHEMA, self._kinds[key], run_folder=work.run_folder, number=1)
+            else:
+                self._kinds[key] = await asked.ask(
+                    question,
+                    CLASSIFY_SCHEMA,
+                    ledger,
+                    run_folder=work.run_folder,
+                    number=1,
+                    instructions=f"{prompt.name} {prompt.version} {prompt.digest}",
+                )
+        return {ids[row["id"]]: row["about"] for row in self._kinds[key]["answers"] if row["id"] in ids}
 
     async def _part(self, part: Numbered, work: Work, transcript: bool, ledger: Ledger) -> dict[int, Verdict]:
         material = material_of(work, transcript=transcript)

@@ -79,6 +79,16 @@ class RememberingModel:
         self.log.add(run_folder, number, {**record, "model": reply.model, "reply": dict(reply.data), "usage": usage})
         return reply.data
 
+    def copy(
+        self, prompt: str, schema: Mapping[str, Any], data: Mapping[str, Any], *, run_folder: Path, number: int
+    ) -> None:
+        """Keep another trial's reply here too, so that grading this one again has all it needs beside it."""
+        key = self._key(prompt, schema, number)
+        if self._known(run_folder, key) is None:
+            self.log.add(
+                run_folder, number, {"kind": "copy", "key": key, "judge": self.model.name, "reply": dict(data)}
+            )
+
     def _key(self, prompt: str, schema: Mapping[str, Any], number: int) -> str:
         parts = (self.model.name, str(number), json.dumps(schema, sort_keys=True), prompt)
         return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()

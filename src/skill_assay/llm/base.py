@@ -39,7 +39,10 @@ class Said:
 class Voice(Protocol):
     """One way to reach a model."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """As a person names it."""
+        ...
 
     async def say(self, prompt: str, schema: Mapping[str, Any]) -> Said:
         """Ask once. A failure is data, never an exception."""

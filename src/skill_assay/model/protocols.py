@@ -187,15 +187,29 @@ class Grader(Protocol):
 class Reply(Protocol):
     """A language model's validated answer."""
 
-    data: Mapping[str, Any]
-    usage: Usage
-    model: str | None
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """What was asked for."""
+        ...
+
+    @property
+    def usage(self) -> Usage:
+        """What it took."""
+        ...
+
+    @property
+    def model(self) -> str | None:
+        """The model that answered, as billed."""
+        ...
 
 
 class LanguageModel(Protocol):
     """Structured output from a model: judge, proposer, improver."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """As a person names it."""
+        ...
 
     async def ask(self, prompt: str, schema: Mapping[str, Any], ledger: Ledger) -> Reply:
         """A reply that satisfies `schema` (validated by us); failures by the failure table."""

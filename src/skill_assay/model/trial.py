@@ -180,6 +180,8 @@ class Trial:
     arm_model: str | None = None
     plan_digest: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
+    remarks: Mapping[str, Any] = field(default_factory=dict)
+    """What a judge had to say beside its grades: `claims`, `eval_feedback`, `user_notes_summary`."""
 
     @property
     def last(self) -> Attempt | None:

@@ -160,7 +160,7 @@ class AdaptiveAdmission:
         seconds: float | None,
     ) -> None:
         """Replace the reservation by the bill and learn from it."""
-        actual = self._bill(usage)
+        actual = self._bill(purpose, usage)
         self._ledger.settle(reserved, actual)
         self._ledger.note("settled", reservation=label, estimated=actual is None, **_facts(actual or reserved))
         if actual is not None and failure is None:
@@ -173,8 +173,8 @@ class AdaptiveAdmission:
         self._ledger.settle(reserved, Spend())
         self._ledger.note("settled", reservation=label, **_facts(Spend()))
 
-    def _bill(self, usage: Usage | None) -> Spend | None:
-        if self._prices.free and (usage is None or usage.cost_usd is None):
+    def _bill(self, purpose: str, usage: Usage | None) -> Spend | None:
+        if self._prices.is_free(purpose) and (usage is None or usage.cost_usd is None):
             tokens = usage.tokens.total if usage and usage.tokens else 0
             return Spend(0.0, tokens, 1)
         if usage is None or (usage.cost_usd is None and usage.tokens is None):

@@ -21,6 +21,7 @@ from skill_assay.runner.earlier import Earlier
 from skill_assay.runner.engine import Engine, Stopped, never
 from skill_assay.runner.fairness import Fairness
 from skill_assay.runner.grading import Grading
+from skill_assay.runner.judging import make_judges, priors_of, promised
 from skill_assay.runner.ledger import BudgetLedger
 from skill_assay.runner.prices import QUERY_PRIORS, TRIAL_PRIORS, PriceBook
 from skill_assay.runner.progress import Display
@@ -136,16 +137,18 @@ def _rig(session: Session, iteration: Iteration, journal: Journal, state: Journa
     prices = price_book(session)
     _learn(prices, iteration)
     workers = memory_workers(settings.workers) if session.agent.capabilities.network else settings.workers
+    admission = AdaptiveAdmission(workers, ledger, prices, _hold_back(session))
+    judges = make_judges(settings, iteration, admission, sandbox, session.environment, session.base_url)
     skill = session.inputs.skill
     return Rig(
         iteration=iteration,
         arms=session.kits,
         sandbox=sandbox,
-        admission=AdaptiveAdmission(workers, ledger, prices, _hold_back(session)),
+        admission=admission,
         ledger=ledger,
         prices=prices,
         grading=Grading(
-            make_graders(settings, session.inputs.evals_root),
+            make_graders(settings, session.inputs.evals_root, judges),
             code,
             ledger,
             skill.name,
@@ -175,7 +178,8 @@ def price_book(session: Session) -> PriceBook:
     """Prices for a session's agent: free where nothing is billed."""
     can = session.agent.capabilities
     priors = QUERY_PRIORS if session.inputs.queries else TRIAL_PRIORS
-    return PriceBook(free=not can.network, simulated=can.simulated, priors=priors)
+    others = priors_of(session.settings)
+    return PriceBook(free=not can.network, simulated=can.simulated, priors=priors, others=others)
 
 
 def _learn(prices: PriceBook, iteration: Iteration) -> None:
@@ -198,12 +202,17 @@ def make_sandbox(settings: RunSettings) -> Sandbox:
     return PrefixSandbox(settings.sandbox)
 
 
-def make_graders(settings: RunSettings, evals_root: Path | None) -> list[Grader]:
-    """The graders in their order: machine checks, the project's own script, a grader program."""
+def make_graders(
+    settings: RunSettings, evals_root: Path | None, judges: Sequence[Grader] | None = None
+) -> list[Grader]:
+    """The graders in their order: machine checks, the project's own script, a grader program, people, the judge.
+
+    Without `judges` only a promise stands for them, to ask what could be decided.
+    """
     graders: list[Grader] = [CheckGrader(evals_root), ScriptGrader(evals_root)]
     if settings.grader:
         graders.append(ProgramGrader(settings.grader, evals_root))
-    return graders
+    return [*graders, *(promised(settings) if judges is None else judges)]
 
 
 def specs_to_run(session: Session) -> list[TrialSpec]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from skill_assay.graders.chain import grade_all
 from skill_assay.model.agent import Request
@@ -33,7 +34,17 @@ class Grading:
 async def grade(eval_: Eval, trial: Trial, run: RunFolder, agent: Agent, grading: Grading) -> Trial:
     """The trial with its grades, decided on what is stored in its run folder."""
     work = _work(eval_, trial, run, agent, grading)
-    return dataclasses.replace(trial, grades=await grade_all(eval_, work, grading.graders, grading.ledger))
+    grades = await grade_all(eval_, work, grading.graders, grading.ledger)
+    return dataclasses.replace(trial, grades=grades, remarks=_remarks(trial, grading.graders))
+
+
+def _remarks(trial: Trial, graders: Sequence[Grader]) -> Mapping[str, Any]:
+    """What graders have to say beside their grades."""
+    found: dict[str, Any] = {}
+    for grader in graders:
+        take = getattr(grader, "take_remarks", None)
+        found |= take(trial.id) if take else {}
+    return found
 
 
 def stored_events(agent: Agent, run: RunFolder, attempt: int) -> list[Event]:

@@ -5,6 +5,7 @@ Learned from settled attempts of the same purpose (an arm, a judge); before ther
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from skill_assay.model.money import Spend
@@ -51,6 +52,8 @@ class PriceBook:
     simulated: bool = False
     """Agents that take no real time."""
     priors: Priors = TRIAL_PRIORS
+    others: Mapping[str, Priors] = field(default_factory=dict)
+    """Purposes with priors of their own, which cost even where the agents are free (a judge)."""
     _known: dict[str, _History] = field(default_factory=dict)
 
     def learn(self, purpose: str, spend: Spend, seconds: float | None) -> None:
@@ -63,6 +66,13 @@ class PriceBook:
         seen.tokens_max = max(seen.tokens_max, spend.tokens)
         seen.seconds_sum += seconds or 0.0
 
+    def is_free(self, purpose: str) -> bool:
+        """Whether a launch for it costs nothing."""
+        return self.free and purpose not in self.others
+
+    def _prior(self, purpose: str) -> Priors:
+        return self.others.get(purpose, self.priors)
+
     def measured(self, purpose: str) -> bool:
         """Whether enough attempts were seen to go by them."""
         seen = self._known.get(purpose)
@@ -72,7 +82,7 @@ class PriceBook:
         """The expected cost of one launch."""
         seen = self._known.get(purpose)
         if seen is None or seen.count == 0:
-            return FREE if self.free else self.priors.mean
+            return FREE if self.is_free(purpose) else self._prior(purpose).mean
         return Spend(seen.usd_sum / seen.count, seen.tokens_sum // seen.count, 1)
 
     def seconds(self, purpose: str) -> float:
@@ -80,11 +90,12 @@ class PriceBook:
         seen = self._known.get(purpose)
         if seen and seen.count:
             return seen.seconds_sum / seen.count
-        return SIMULATED_SECONDS if self.simulated else self.priors.seconds
+        simulated = self.simulated and purpose not in self.others
+        return SIMULATED_SECONDS if simulated else self._prior(purpose).seconds
 
     def worst(self, purpose: str) -> Spend:
         """What to set aside: twice the dearest seen, once enough were seen; else the prior."""
         seen = self._known.get(purpose)
         if seen is None or seen.count < _ENOUGH:
-            return FREE if self.free else self.priors.worst
+            return FREE if self.is_free(purpose) else self._prior(purpose).worst
         return Spend(seen.usd_max * _MARGIN, int(seen.tokens_max * _MARGIN), 1)

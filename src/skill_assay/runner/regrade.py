@@ -13,12 +13,15 @@ from skill_assay.model.evals import Eval
 from skill_assay.model.plan import Plan
 from skill_assay.model.protocols import Agent
 from skill_assay.model.trial import Trial
+from skill_assay.runner.admission import AdaptiveAdmission
 from skill_assay.runner.code import SandboxedCode
 from skill_assay.runner.execute import make_graders, make_sandbox
 from skill_assay.runner.grading import Grading, grade
 from skill_assay.runner.inputs import Inputs
+from skill_assay.runner.judging import make_judges, priors_of
 from skill_assay.runner.ledger import BudgetLedger
-from skill_assay.runner.settings import Budget, RunSettings
+from skill_assay.runner.prices import PriceBook
+from skill_assay.runner.settings import RunSettings
 from skill_assay.workspace.journal import Journal, Lock
 from skill_assay.workspace.store import Iteration
 
@@ -61,7 +64,8 @@ async def regrade(iteration: Iteration, plan: Plan, inputs: Inputs, settings: Ru
     with Lock(iteration.lock_path()):
         journal = Journal(iteration.journal_path(), iteration.writer)
         try:
-            changed = await _grade_all(iteration, todo, evals, agents, _grading(inputs, settings, journal))
+            grading = _grading(iteration, inputs, settings, journal)
+            changed = await _grade_all(iteration, todo, evals, agents, grading)
             journal.write("graded_again", trials=len(todo), changed=len(changed))
         finally:
             journal.close()
@@ -77,11 +81,15 @@ def _agent(spec: str, inputs: Inputs) -> Agent:
     return agent
 
 
-def _grading(inputs: Inputs, settings: RunSettings, journal: Journal) -> Grading:
+def _grading(iteration: Iteration, inputs: Inputs, settings: RunSettings, journal: Journal) -> Grading:
+    sandbox = make_sandbox(settings)
+    ledger = BudgetLedger(settings.budget, journal.write)
+    admission = AdaptiveAdmission(_AT_ONCE, ledger, PriceBook(free=True, others=priors_of(settings)))
+    judges = make_judges(settings, iteration, admission, sandbox)
     return Grading(
-        make_graders(settings, inputs.evals_root),
-        SandboxedCode(make_sandbox(settings)),
-        BudgetLedger(Budget(), journal.write),
+        make_graders(settings, inputs.evals_root, judges),
+        SandboxedCode(sandbox),
+        ledger,
         inputs.skill.name,
         inputs.evals_root,
     )

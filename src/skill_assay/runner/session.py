@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from skill_assay.agents.registry import create_agent, detect_default
 from skill_assay.errors import InputError
+from skill_assay.llm.prompt import prompts_digest
 from skill_assay.model.agent import Detected, SignIn
 from skill_assay.model.plan import Plan
 from skill_assay.model.protocols import Agent
@@ -20,6 +21,7 @@ from skill_assay.model.trial import TrialId, TrialSpec
 from skill_assay.runner.arms import AGAIN, ArmSource, build_arms
 from skill_assay.runner.bwrap import bwrap_available
 from skill_assay.runner.inputs import Inputs
+from skill_assay.runner.judging import with_judge
 from skill_assay.runner.plan import differences, interleave, make_plan, make_specs
 from skill_assay.runner.rig import ArmKit
 from skill_assay.runner.settings import Retrying, RunSettings
@@ -100,6 +102,7 @@ def open_session(
         detected = _detected(agent, env)
         last = _last(workspace)
         again = again or (mode != "new" and _is_aa(last))
+        settings = with_judge(settings, agent, env, None if mode == "new" else _judge_of(_last(workspace)))
         sources = build_arms(inputs.skill, settings, workspace, private, again=again)
         sign_in = SignIn("none", "scripted server") if base_url else agent.sign_in(env)
         _refuse_sandbox(settings, sign_in)
@@ -207,6 +210,10 @@ def _is_aa(last: Iteration | None) -> bool:
     return last is not None and any(arm.origin == AGAIN for arm in last.read_plan().arms)
 
 
+def _judge_of(last: Iteration | None) -> str | None:
+    return str(last.read_plan().settings.get("judge") or "none") if last else None
+
+
 def missing(iteration: Iteration, plan: Plan) -> list[TrialId]:
     """The plan's trials that have no record yet."""
     return [trial for trial in plan.order if not iteration.is_done(trial)]
@@ -265,6 +272,8 @@ def _extended(recorded: Plan, plan: Plan) -> Plan:
 
 def _graders_digest(inputs: Inputs, settings: RunSettings) -> str:
     digest = hashlib.sha256((settings.grader or "").encode())
+    if settings.judge != "none":
+        digest.update(f"\0{settings.judge} {settings.judge_votes} {prompts_digest('judge', 'classify')}".encode())
     script = inputs.evals_root / "checks.py"
     digest.update(script.read_bytes() if script.is_file() else b"")
     for path in _files_of_checks(inputs):

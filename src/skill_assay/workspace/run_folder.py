@@ -161,6 +161,17 @@ class RunFolder:
             with path.open("ab") as file:
                 file.write(self.writer.line(record))
 
+    def judge_records(self) -> Iterator[dict[str, Any]]:
+        """All that `append_judge` kept, file by file, oldest first; a torn line is left out."""
+        for path in sorted(self.path.glob("judge-*.jsonl")):
+            for line in path.read_bytes().splitlines():
+                try:
+                    record = json.loads(line)
+                except ValueError:
+                    continue
+                if isinstance(record, dict):
+                    yield record
+
     def record(self, trial: Trial, one: Eval, events: Sequence[Event] | None = None) -> None:
         """Write the whole record, `trial.json` last.
 
