@@ -80,12 +80,6 @@ class RunSettings:
     """Ask although a reply to the same question is stored."""
     judge_note: str = ""
     """What a person should know about the judge, found when it was chosen."""
-    judge_votes: int = 1
-    """How often the judge is asked; odd, the majority decides."""
-    judge_again: bool = False
-    """Ask although a reply to the same question is stored."""
-    judge_note: str = ""
-    """What a person should know about the judge, found when it was chosen."""
     eval_ids: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     allow_outside_files: bool = False
@@ -104,8 +98,6 @@ class RunSettings:
         for word, value in (("--trials", self.trials), ("--workers", self.workers)):
             if value < 1:
                 raise InputError(f"{word} must be at least 1", found=str(value), expected="a whole number from 1")
-        if self.judge_votes < 1 or self.judge_votes % 2 == 0:
-            raise InputError("--judge-votes must be odd", found=str(self.judge_votes), expected="1, 3, 5, …")
         if self.judge_votes < 1 or self.judge_votes % 2 == 0:
             raise InputError("--judge-votes must be odd", found=str(self.judge_votes), expected="1, 3, 5, …")
         if self.limits.seconds <= 0:
