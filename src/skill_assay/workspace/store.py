@@ -19,6 +19,7 @@
     benchmark.json  benchmark.md
     comparison-M.json                 what changed since iteration M
     confirm-M/                        a workspace of its own: fresh trials of both versions
+  history.json                        every iteration, a row each
   triggers/<time>/                    trigger evaluations: workspace.trigger_store
 """
 
@@ -100,6 +101,10 @@ class Workspace:
     def iteration(self, number: int) -> Iteration:
         """Iteration `number`, whether or not it is there yet."""
         return Iteration(self.path / f"iteration-{number}", self.writer)
+
+    def write_history(self, record: Mapping[str, object]) -> None:
+        """Write `history.json`: every iteration, a row each."""
+        self.writer.write_json(self.path / "history.json", record)
 
     def next_iteration(self) -> Iteration:
         """A new iteration's folder, made for this caller alone even when two ask at once.

@@ -1,0 +1,58 @@
+"""The iterations of a skill as a table for a terminal or a page."""
+
+from __future__ import annotations
+
+from skill_assay.model.history import History, HistoryRow
+from skill_assay.reports.escape import safe
+from skill_assay.reports.plain import harmless, percent_of
+
+__all__ = ["history_markdown", "history_text"]
+
+_HEAD = ("iteration", "when", "skill", "design", "pass rate", "change", "against", "effect (95 %)", "verdict")
+_MORE = ("worse", "better", "tokens", "time", "gate")
+
+
+def history_text(found: History) -> str:
+    """A row an iteration, oldest first."""
+    rows = [(*_HEAD, *_MORE), *map(_cells, found.rows)]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([f"{harmless(found.skill_name)}: {len(found.rows)} iterations", *lines, _foot()]) + "\n"
+
+
+def history_markdown(found: History) -> str:
+    """The same as a Markdown table."""
+    head = (*_HEAD, *_MORE)
+    rows = [f"| {' | '.join(safe(cell) for cell in _cells(row))} |" for row in found.rows]
+    table = [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows]
+    return "\n".join([f"# Iterations of {safe(found.skill_name)}", "", *table, "", _foot()]) + "\n"
+
+
+def _foot() -> str:
+    return "Worse and better count evals listed since the iteration before; n! of them are confirmed by fresh trials."
+
+
+def _cells(row: HistoryRow) -> tuple[str, ...]:
+    marks = [word for word, holds in (("partial", row.partial), ("simulated", row.simulated)) if holds]
+    name = f"{row.number}" + (f" ({', '.join(marks)})" if marks else "")
+    interval = "" if row.low is None or row.high is None else f" ({row.low * 100:+.0f} to {row.high * 100:+.0f})"
+    effect = "–" if row.effect is None else f"{row.effect * 100:+.0f}{interval}"
+    scope = " on these evals" if row.scope == "these_evals" else ""
+    verdict = "noise floor" if row.noise else f"{row.verdict}{scope}" if row.verdict else "–"
+    worse = "–" if row.regressions is None else str(row.regressions) + (f" ({row.confirmed}!)" if row.confirmed else "")
+    return (
+        name,
+        row.created_at[:16].replace("T", " ") or "–",
+        row.skill_digest or "–",
+        f"{row.evals} × {row.trials}",
+        percent_of(row.pass_rate),
+        "–" if row.change is None else f"{row.change * 100:+.0f}",
+        harmless(row.baseline) or "–",
+        effect,
+        verdict,
+        worse,
+        "–" if row.improvements is None else str(row.improvements),
+        "–" if row.tokens is None else f"{row.tokens:.0f}",
+        "–" if row.seconds is None else f"{row.seconds:.0f} s",
+        row.gate or "–",
+    )
