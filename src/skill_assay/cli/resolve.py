@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from skill_assay.cli.options import DEFAULTS
-from skill_assay.errors import InputError
 from skill_assay.formats.config import Configuration, Setting, find_config, load_config, resolve_settings
 from skill_assay.model.trial import Limits
 from skill_assay.runner.settings import Budget, Retrying, RunSettings
