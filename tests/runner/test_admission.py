@@ -110,6 +110,30 @@ def test_a_launch_whose_cost_is_unknown_stays_at_its_reservation() -> None:
     assert anyio.run(main).estimated == 1
 
 
+@pytest.mark.parametrize(
+    ("budget", "usage", "spent", "estimated"),
+    [
+        (Budget(usd=9), Usage(tokens=Tokens(input=7)), Spend(0.65, 7, 1), 1),
+        (Budget(tokens=10**6), Usage(cost_usd=0.1), Spend(0.1, 270_000, 1), 1),
+        (Budget(usd=9), Usage(cost_usd=0.1), Spend(0.1, 0, 1), 0),
+        (Budget(trials=9), Usage(), Spend(0.0, 0, 1), 0),
+    ],
+)
+def test_fault_7_a_free_agent_that_says_no_price_uses_up_what_is_capped(
+    budget: Budget, usage: Usage, spent: Spend, estimated: int
+) -> None:
+    async def main() -> BudgetLedger:
+        ledger = BudgetLedger(budget, lambda what, **facts: None)
+        gate = AdaptiveAdmission(1, ledger, PriceBook(free=True, capped=budget))
+        async with gate.enter("arm") as permit:
+            permit.settle(usage, None)
+        return ledger
+
+    ledger = anyio.run(main)
+    assert ledger.spent == spent
+    assert ledger.estimated == estimated
+
+
 @pytest.mark.parametrize(("available", "workers"), [(10**12, 10), (900_000_000, 3), (1, 1)])
 def test_memory_bounds_the_workers(available: int, workers: int) -> None:
     assert memory_workers(10, available) == workers

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -15,7 +16,8 @@ from skill_assay.errors import FailureKind, InputError
 from skill_assay.model.agent import SignIn
 from skill_assay.model.trial import Limits, State
 from skill_assay.runner.engine import Ending
-from skill_assay.runner.execute import execute
+from skill_assay.runner.estimate import estimate
+from skill_assay.runner.execute import execute, price_book
 from skill_assay.runner.progress import Silent
 from skill_assay.runner.session import Mode, _refuse_sandbox
 from skill_assay.runner.settings import Budget, RunSettings
@@ -117,6 +119,45 @@ def test_fault_7_a_cap_keeps_the_arms_balanced(tmp_path: Path) -> None:
     names = list(trials(result))
     assert len(names) == 4, "a fifth launch would have been one arm without the other"
     assert sum("/with_skill/" in name for name in names) == 2
+
+
+PRICED = """#!/usr/bin/env python3
+import json
+def say(kind, **facts):
+    print(json.dumps({"type": kind, **facts}), flush=True)
+say("started", assay=1, model="m")
+say("usage", tokens={"input": 100_000, "output": 0}, cost_usd=0.5)
+say("finished", answer="done")
+"""
+
+
+def priced(folder: Path, **changes: Any) -> RunSettings:
+    """A program that says only afterwards that each launch costs half a dollar."""
+    program = folder / "priced.py"
+    program.write_text(PRICED, encoding="utf-8")
+    program.chmod(0o755)
+    return settings(agent=f"command: {program}", workers=4, **changes)
+
+
+@pytest.mark.parametrize("budget", [Budget(usd=2.9), Budget(tokens=600_000)])
+def test_fault_7_workers_never_overshoot_with_a_program_that_has_a_price(tmp_path: Path, budget: Budget) -> None:
+    result = run_small(write_skill(tmp_path, count=4), tmp_path / "ws", priced(tmp_path, budget=budget))
+    assert result.stopped.ending is Ending.BUDGET
+    assert result.launched > 0
+    assert budget.usd is None or result.usd <= budget.usd
+    assert budget.tokens is None or result.tokens <= budget.tokens
+
+
+def test_an_estimate_goes_by_past_trials_of_the_same_agent(tmp_path: Path) -> None:
+    skill, ws, chosen = write_skill(tmp_path), tmp_path / "ws", priced(tmp_path)
+    with open_small(skill, ws, chosen) as session:
+        assert not estimate(["with_skill"], price_book(session), 1).measured
+    run_small(skill, ws, chosen)
+    with open_small(skill, ws, chosen) as session:
+        expected = estimate(["with_skill", "without_skill"], price_book(session), 1)
+    assert (expected.measured, expected.spend.usd) == (True, 1.0)
+    with open_small(skill, ws, replace(chosen, model="another")) as session:
+        assert not estimate(["with_skill"], price_book(session), 1).measured
 
 
 @pytest.mark.parametrize("changed", ["skill", "eval", "grader", "agent"])

@@ -68,9 +68,7 @@ class LaunchPermit:
 class AdaptiveAdmission:
     """Implements `model.protocols.Admission`."""
 
-    def __init__(
-        self, limit: int, ledger: BudgetLedger, prices: PriceBook, wait_seconds: float = WAIT_SECONDS
-    ) -> None:
+    def __init__(self, limit: int, ledger: BudgetLedger, prices: PriceBook, wait_seconds: float = WAIT_SECONDS) -> None:
         self._ceiling = limit
         self._wait_seconds = wait_seconds
         self._limit = float(limit)
@@ -159,12 +157,12 @@ class AdaptiveAdmission:
         failure: Failure | None,
         seconds: float | None,
     ) -> None:
-        """Replace the reservation by the bill and learn from it."""
-        actual = self._bill(purpose, usage)
-        self._ledger.settle(reserved, actual)
-        self._ledger.note("settled", reservation=label, estimated=actual is None, **_facts(actual or reserved))
-        if actual is not None and failure is None:
-            self._prices.learn(purpose, actual, seconds)
+        """Replace the reservation by the bill and learn from it; what the bill leaves open stays as reserved."""
+        bill, whole = self._bill(purpose, usage, reserved)
+        self._ledger.settle(reserved, bill, estimated=not whole)
+        self._ledger.note("settled", reservation=label, estimated=not whole, **_facts(bill))
+        if whole and failure is None:
+            self._prices.learn(purpose, bill, seconds)
         if usage is not None or failure is not None:
             self.hear(failure)
 
@@ -173,13 +171,14 @@ class AdaptiveAdmission:
         self._ledger.settle(reserved, Spend())
         self._ledger.note("settled", reservation=label, **_facts(Spend()))
 
-    def _bill(self, purpose: str, usage: Usage | None) -> Spend | None:
-        if self._prices.is_free(purpose) and (usage is None or usage.cost_usd is None):
-            tokens = usage.tokens.total if usage and usage.tokens else 0
-            return Spend(0.0, tokens, 1)
-        if usage is None or (usage.cost_usd is None and usage.tokens is None):
-            return None
-        return Spend(usage.cost_usd or 0.0, usage.tokens.total if usage.tokens else 0, 1)
+    def _bill(self, purpose: str, usage: Usage | None, reserved: Spend) -> tuple[Spend, bool]:
+        """What a launch cost, and whether nothing of it had to be taken from the reservation."""
+        usd = usage.cost_usd if usage else None
+        tokens = usage.tokens.total if usage and usage.tokens else None
+        unknown_usd = usd is None and self._prices.asks_usd(purpose)
+        unknown_tokens = tokens is None and self._prices.asks_tokens(purpose)
+        bill = Spend(reserved.usd if unknown_usd else usd or 0.0, reserved.tokens if unknown_tokens else tokens or 0, 1)
+        return bill, not (unknown_usd or unknown_tokens)
 
 
 def _facts(spend: Spend) -> dict[str, float | int]:

@@ -13,6 +13,7 @@ from skill_assay.graders.checks import CheckGrader
 from skill_assay.graders.program import ProgramGrader
 from skill_assay.graders.script import ScriptGrader
 from skill_assay.model.money import Spend
+from skill_assay.model.plan import Plan
 from skill_assay.model.protocols import Grader, Sandbox, Scheduler, StopWhen
 from skill_assay.model.trial import Attempt, State, Trial, TrialId, TrialSpec
 from skill_assay.runner.admission import WAIT_SECONDS, AdaptiveAdmission, memory_workers
@@ -29,7 +30,7 @@ from skill_assay.runner.reap import reap
 from skill_assay.runner.rig import Rig
 from skill_assay.runner.sandbox import NoSandbox, PrefixSandbox
 from skill_assay.runner.scheduler import FixedPlan
-from skill_assay.runner.session import Session
+from skill_assay.runner.session import Session, newest
 from skill_assay.runner.settings import RunSettings
 from skill_assay.workspace.journal import Journal, JournalState, Lock, RunningProcess, replay
 from skill_assay.workspace.store import Iteration
@@ -135,7 +136,6 @@ def _rig(session: Session, iteration: Iteration, journal: Journal, state: Journa
     code = SandboxedCode(sandbox, session.environment)
     ledger = BudgetLedger(settings.budget, journal.write, state.spent + state.unsettled)
     prices = price_book(session)
-    _learn(prices, iteration)
     workers = memory_workers(settings.workers) if session.agent.capabilities.network else settings.workers
     admission = AdaptiveAdmission(workers, ledger, prices, _hold_back(session))
     judges = make_judges(settings, iteration, admission, sandbox, session.environment, session.base_url)
@@ -175,18 +175,32 @@ def _hold_back(session: Session) -> float:
 
 
 def price_book(session: Session) -> PriceBook:
-    """Prices for a session's agent: free where nothing is billed."""
+    """Prices for a session's agent: from its past trials, in the iteration gone on with or else the newest one."""
     can = session.agent.capabilities
     priors = QUERY_PRIORS if session.inputs.queries else TRIAL_PRIORS
     others = priors_of(session.settings)
-    return PriceBook(free=not can.network, simulated=can.simulated, priors=priors, others=others)
+    prices = PriceBook(
+        free=not can.network, capped=session.settings.budget, simulated=can.simulated, priors=priors, others=others
+    )
+    past = session.iteration
+    if past is None and not can.simulated:
+        past = newest(session.workspace)
+    if past is not None:
+        _learn(prices, past, session.plan)
+    return prices
 
 
-def _learn(prices: PriceBook, iteration: Iteration) -> None:
-    for trial in iteration.trials():
+def _learn(prices: PriceBook, past: Iteration, plan: Plan) -> None:
+    """From whole bills of the same arms, agents and models."""
+    arms = {(arm.name, arm.agent, arm.model) for arm in plan.arms}
+    for trial in past.trials():
+        if (trial.id.arm, trial.arm_agent, trial.arm_model) not in arms:
+            continue
+        asks_usd, asks_tokens = prices.asks_usd(trial.id.arm), prices.asks_tokens(trial.id.arm)
         for attempt in trial.attempts:
             usage = attempt.usage
-            if attempt.failure is None and (usage.cost_usd is not None or usage.tokens is not None):
+            whole = (usage.cost_usd is not None or not asks_usd) and (usage.tokens is not None or not asks_tokens)
+            if attempt.failure is None and whole:
                 spend = Spend(usage.cost_usd or 0.0, usage.tokens.total if usage.tokens else 0, 1)
                 prices.learn(trial.id.arm, spend, attempt.wall_seconds)
 

@@ -46,11 +46,17 @@ class BudgetLedger:
         self._reserved = self._reserved + worst
         return True
 
-    def settle(self, reserved: Spend, actual: Spend | None) -> None:
-        """Replace a reservation by the true cost; `None` keeps the reservation as the cost and counts it."""
+    def settle(self, reserved: Spend, actual: Spend | None, *, estimated: bool = False) -> None:
+        """Replace a reservation by the true cost.
+
+        Args:
+            reserved: what was set aside.
+            actual: the bill; `None` keeps the reservation as the cost, and counts it as estimated.
+            estimated: whether part of the bill is the reservation.
+        """
         self._reserved = self._reserved - reserved
-        self._spent = self._spent + (actual or reserved)
-        self.estimated += actual is None
+        self._spent = self._spent + (reserved if actual is None else actual)
+        self.estimated += actual is None or estimated
 
     def hold(self, parts: Mapping[Any, Spend]) -> bool:
         """Set aside several launches together, all or none: so a cap never splits the arms of one repeat."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from skill_assay.model.money import Spend
+from skill_assay.runner.settings import Budget
 
 __all__ = ["FREE", "QUERY_PRIORS", "TRIAL_PRIORS", "PriceBook", "Priors"]
 
@@ -48,7 +49,9 @@ class PriceBook:
     """Prices by purpose."""
 
     free: bool = False
-    """Agents that cost nothing (simulated, or a program of one's own that reports no price)."""
+    """Agents that are taken to cost nothing until they say otherwise (simulated, or a program of one's own)."""
+    capped: Budget = Budget()
+    """What is capped is not taken to be free: a program may well have its price, and say it only afterwards."""
     simulated: bool = False
     """Agents that take no real time."""
     priors: Priors = TRIAL_PRIORS
@@ -67,11 +70,19 @@ class PriceBook:
         seen.seconds_sum += seconds or 0.0
 
     def is_free(self, purpose: str) -> bool:
-        """Whether a launch for it costs nothing."""
+        """Whether a launch for it is taken to cost nothing until it says otherwise."""
         return self.free and purpose not in self.others
 
     def _prior(self, purpose: str) -> Priors:
         return self.others.get(purpose, self.priors)
+
+    def asks_usd(self, purpose: str) -> bool:
+        """Whether a launch whose price is unknown stands for what was set aside, not for nothing."""
+        return not self.is_free(purpose) or self.capped.usd is not None
+
+    def asks_tokens(self, purpose: str) -> bool:
+        """The same of its tokens."""
+        return not self.is_free(purpose) or self.capped.tokens is not None
 
     def measured(self, purpose: str) -> bool:
         """Whether enough attempts were seen to go by them."""
@@ -97,5 +108,7 @@ class PriceBook:
         """What to set aside: twice the dearest seen, once enough were seen; else the prior."""
         seen = self._known.get(purpose)
         if seen is None or seen.count < _ENOUGH:
-            return FREE if self.is_free(purpose) else self._prior(purpose).worst
+            prior = self._prior(purpose).worst
+            usd = prior.usd if self.asks_usd(purpose) else 0.0
+            return Spend(usd, prior.tokens if self.asks_tokens(purpose) else 0, 1)
         return Spend(seen.usd_max * _MARGIN, int(seen.tokens_max * _MARGIN), 1)

@@ -28,7 +28,7 @@ from skill_assay.runner.settings import Retrying, RunSettings
 from skill_assay.workspace.journal import Lock
 from skill_assay.workspace.store import Iteration, Workspace
 
-__all__ = ["Mode", "Session", "open_session"]
+__all__ = ["Mode", "Session", "newest", "open_session"]
 
 Mode = Literal["new", "resume", "add"]
 """Begin an iteration, go on with the newest one, or add trials or evals to it."""
@@ -100,7 +100,7 @@ def open_session(
         if agent.capabilities.simulated:
             settings = replace(settings, retrying=SIMULATED_RETRYING)
         detected = _detected(agent, env)
-        last = _last(workspace)
+        last = newest(workspace)
         again = again or (mode != "new" and _is_aa(last))
         settings = with_judge(settings, agent, env, None if mode == "new" else _judge_of(_last(workspace)))
         sources = build_arms(inputs.skill, settings, workspace, private, again=again)
@@ -200,7 +200,8 @@ def _facts(source: ArmSource, agent: Agent, detected: Detected | None, kit: ArmK
     }
 
 
-def _last(workspace: Workspace) -> Iteration | None:
+def newest(workspace: Workspace) -> Iteration | None:
+    """The newest iteration that was begun."""
     iterations = [iteration for iteration in workspace.iterations() if iteration.has_plan]
     return iterations[-1] if iterations else None
 
