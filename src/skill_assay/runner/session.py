@@ -102,7 +102,7 @@ def open_session(
         detected = _detected(agent, env)
         last = newest(workspace)
         again = again or (mode != "new" and _is_aa(last))
-        settings = with_judge(settings, agent, env, None if mode == "new" else _judge_of(_last(workspace)))
+        settings = with_judge(settings, agent, env, None if mode == "new" else _judge_of(last))
         sources = build_arms(inputs.skill, settings, workspace, private, again=again)
         sign_in = SignIn("none", "scripted server") if base_url else agent.sign_in(env)
         _refuse_sandbox(settings, sign_in)
