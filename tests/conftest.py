@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 CLIENTS = ROOT / "tests" / "clients" / "node_modules" / "@anthropic-ai"
 
-pytest_plugins = ["tests.plugins.skips", "pytester"]
+pytest_plugins = ["tests.plugins.skips", "tests.plugins.steady", "pytester"]
 
 
 @pytest.fixture(scope="session")

@@ -62,12 +62,22 @@ def test_files_stay_under_the_cap() -> None:
     assert not long, f"split these by idea (cap {FILE_CAP} lines): {long}"
 
 
+def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of a function; a text of several lines (what a page should look like, say) is data and counts as one."""
+    texts = [each for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    return lines(node) - sum(lines(each) - 1 for each in texts)
+
+
+def lines(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Constant) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
 def test_functions_stay_under_the_cap() -> None:
     long = {
-        f"{module_name(path)}:{node.lineno} {node.name}": node.end_lineno - node.lineno + 1
+        f"{module_name(path)}:{node.lineno} {node.name}": length(node)
         for path in python_files()
         for node in functions(path)
-        if node.end_lineno is not None and node.end_lineno - node.lineno + 1 > FUNCTION_CAP
+        if length(node) > FUNCTION_CAP
     }
     assert not long, f"give the steps names of their own (cap {FUNCTION_CAP} lines): {long}"
 

@@ -123,7 +123,7 @@ def pages() -> dict[Path, str]:
 def main() -> None:
     stale = [path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
-        print(path.relative_to(DOCS.parent))
+        print(path.relative_to(DOCS.parent).as_posix())
     if "--check" in sys.argv:
         sys.exit(bool(stale))
     for path in stale:
