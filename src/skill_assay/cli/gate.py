@@ -11,7 +11,7 @@ import click
 from skill_assay.benchmark.derive import derive
 from skill_assay.benchmark.gate import DEFAULT_THRESHOLDS, gate
 from skill_assay.cli.options import output_options
-from skill_assay.cli.show import headline_of, show
+from skill_assay.cli.show import headline_of, show, write
 from skill_assay.formats.config import find_config, load_config
 from skill_assay.workspace.resolve import ResolvedPlace, iteration_of, resolve_place
 from skill_assay.workspace.store import Iteration
@@ -39,7 +39,8 @@ def command(
 
     Thresholds are those of --config, else of the skill's configuration where a skill is named, else those the run was
     made with, else a mean pass rate of 0.8, 100,000 tokens, 120 seconds and an improvement ratio of 1.
-    Exit code 0: met; 1: not met; 2: nothing there; 3: met as far as was measured, and not all was.
+    As markdown it is short, for a comment on a pull request. Exit code 0: met; 1: not met; 2: nothing there; 3: met as
+    far as was measured, and not all was.
     """
     named = resolve_place(place, Path(workspace) if workspace else None)
     iteration = iteration_of(named)
@@ -47,12 +48,15 @@ def command(
     derived = derive(iteration.path, thresholds=thresholds, previous=previous, common=common)
     found = gate(derived.benchmark)
     if format_ in ("text", "json"):
-        from skill_assay.cli.show import write
         from skill_assay.reports.gate import gate_json, gate_text
 
         skill = str(named.skill or derived.benchmark.skill_path or place)
         text = gate_json(found) if format_ == "json" else gate_text(found, headline=headline_of(derived), skill=skill)
         write(text, output)
+    elif format_ == "markdown":
+        from skill_assay.reports.ci import pull_request_comment
+
+        write(pull_request_comment(derived.benchmark, found, headline=headline_of(derived)), output)
     else:
         show(derived, format_, output)
     return found.exit_code

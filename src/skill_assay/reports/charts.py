@@ -75,7 +75,7 @@ def history_svg(found: History) -> str:
             x=x,
             y=alt.Y("rate:Q", title="pass rate", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
             color=alt.Color("arm:N", title=None),
-            shape=alt.Shape("arm:N", title=None),
+            shape=alt.Shape("arm:N", legend=None),
         )
     )
     base = alt.Chart(alt.InlineData(values=effects)).encode(x=x)
