@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "grade": "Grade an iteration's stored trials again, without an agent.",
     "benchmark": "Derive the numbers of an iteration again, without an agent.",
     "gate": "Hold a benchmark to its thresholds: met, not met, or not whole.",
+    "trigger": "Ask trigger queries: does the agent use the skill when it should, and only then?",
     "history": "All iterations of a skill as a table and a trend plot.",
     "power": "Say what so many evals and trials can see, and what they cost.",
     "doctor": "Show which agents are here and try our detection on them.",

@@ -7,7 +7,14 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["DEFAULTS", "SETTING_NAMES", "output_options", "setting_options", "talk_options"]
+__all__ = [
+    "DEFAULTS",
+    "SETTING_NAMES",
+    "output_options",
+    "setting_options",
+    "some_setting_options",
+    "talk_options",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -80,6 +87,12 @@ def _apply(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
 def setting_options(command: F) -> F:
     """The options of a run; one that is not given is `None` (or empty), so that its origin can be told."""
     return _apply([click.option(flag, default=None, **facts) for flag, facts in _SETTINGS])(command)
+
+
+def some_setting_options(*names: str) -> Callable[[F], F]:
+    """Those of a command for which not all of them mean something, in the order of `run`'s help."""
+    flags = {f"--{name.replace('_', '-')}" for name in names}
+    return _apply([click.option(flag, default=None, **facts) for flag, facts in _SETTINGS if flag in flags])
 
 
 def output_options(formats: Sequence[str]) -> Callable[[F], F]:

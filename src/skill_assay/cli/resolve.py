@@ -38,6 +38,10 @@ class Resolved:
     evals_path: Path | None = None
     workspace: Path | None = None
 
+    def place(self, name: str) -> Path | None:
+        """A setting that is a path: from the configuration it is found from that file's folder."""
+        return _place(name, self.origins, self.configuration)
+
     def show(self, form: str = "text") -> str:
         """Every setting with its value and origin, and the thresholds."""
         if form == "json":
@@ -49,20 +53,27 @@ class Resolved:
         return "\n".join(lines)
 
 
-def resolve(skill: Path, options: Mapping[str, Any], env: Mapping[str, str] | None = None) -> Resolved:
+def resolve(
+    skill: Path,
+    options: Mapping[str, Any],
+    env: Mapping[str, str] | None = None,
+    *,
+    further: Mapping[str, Any] | None = None,
+) -> Resolved:
     """The settings of a run.
 
     Args:
         skill: the skill's folder, which may hold a configuration.
         options: as click gives them; `None`, empty or false is "not given".
         env: the environment.
+        further: defaults of a command's own: of settings only it has, and in place of the usual ones.
 
     Raises:
         InputError: a value can't be read, wherever it came from.
     """
     environment = os.environ if env is None else env
     configuration = _configuration(skill, options)
-    defaults = {**DEFAULTS, **_PLACES, **_FILE_ONLY, **dict.fromkeys(_FLAGS, False)}
+    defaults = {**DEFAULTS, **_PLACES, **_FILE_ONLY, **dict.fromkeys(_FLAGS, False), **(further or {})}
     given = {**options, "eval": options.get("eval_ids"), "tag": options.get("tags")}
     given |= {name: given.get(name) or None for name in _FLAGS}
     found = resolve_settings(given, environment, configuration, defaults)

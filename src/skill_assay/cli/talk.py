@@ -46,8 +46,13 @@ def estimate_line(expected: Estimate) -> str:
     return f"about ${expected.spend.usd:.2f} and {time} ({basis})"
 
 
-def confirm(expected: Estimate, yes: bool) -> None:
+def confirm(expected: Estimate, yes: bool, smaller: str = "--trials, --eval or --budget") -> None:
     """Ask before a costly run.
+
+    Args:
+        expected: what it is expected to take.
+        yes: `--yes`.
+        smaller: the options that make it smaller, in words.
 
     Raises:
         ConfirmationError: it was declined, or there is no terminal to ask at.
@@ -58,7 +63,7 @@ def confirm(expected: Estimate, yes: bool) -> None:
     if not sys.stdin.isatty() or not sys.stderr.isatty():
         raise ConfirmationError(
             f"This run is {limit} ({estimate_line(expected)}): it needs your word, and there is no terminal to ask at",
-            hint="Add --yes, or make it smaller with --trials, --eval or --budget.",
+            hint=f"Add --yes, or make it smaller with {smaller}.",
         )
     if not click.confirm("Go on?", default=False, err=True):
         raise ConfirmationError("Nothing was launched")

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 __all__ = ["SETTINGS", "THRESHOLDS", "BadValue", "Kind", "parse_budget", "setting_of", "variable"]
 
@@ -153,6 +153,17 @@ def _no_regressions(raw: Any) -> Any:
     raise BadValue('"confirmed", "listed", true or false')
 
 
+def _turns(raw: Any) -> int | str:
+    if raw == "end" or (isinstance(raw, int) and not isinstance(raw, bool) and raw >= 1):
+        return cast("int | str", raw)
+    raise BadValue("a whole number from 1, or end")
+
+
+def _turns_from_text(text: str) -> int | str:
+    return _turns(int(text) if text.isascii() and text.isdigit() else text)
+
+
+_TURNS = Kind(_turns, _turns_from_text)
 _TEXT = Kind(_text, _text)
 _TEXTS = Kind(_texts, _texts_from_text)
 _FLAG = Kind(_flag, _flag_from_text)
@@ -164,7 +175,7 @@ SETTINGS: Mapping[str, Kind] = {
     "skill_path": _TEXT,
     "evals": _TEXT,
     "previous_benchmark": _TEXT,
-    "kind": _TEXT,
+    "kind": _choice("capability", "preference"),
     "agent": _TEXT,
     "model": _TEXT,
     "judge": _TEXT,
@@ -186,6 +197,13 @@ SETTINGS: Mapping[str, Kind] = {
     "seed": _number(0, 2**53, whole=True),
     "margin": _SHARE,
     "grader": _TEXT,
+    "queries": _TEXT,
+    "runs": _number(1, whole=True),
+    "threshold": _number(0, 1, above=True),
+    "decide_after": _TURNS,
+    "subagents": _FLAG,
+    "catalog": _TEXTS,
+    "curtail": _FLAG,
     "eval": _TEXTS,
     "tag": _TEXTS,
     "workspace": _TEXT,

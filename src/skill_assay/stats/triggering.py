@@ -79,10 +79,9 @@ def _ways(failed: Sequence[bool], planned: int, threshold: float) -> tuple[Count
     """How many sequences end at each (fired, silent) unstopped till then, and how many of them begin with a trigger."""
     ways, first = Counter({(0, 0): 1}), Counter[tuple[int, int]]()
     for number, skip in enumerate(failed, 1):
-        if skip:
-            continue
-        begins = not any(not before for before in failed[: number - 1])
-        ways, first = _step(ways), Counter({(1, 0): 1}) if begins else _step(first)
+        if not skip:
+            first = Counter({(1, 0): 1}) if (0, 0) in ways else _step(first)
+            ways = _step(ways)
         if number < len(failed):
             left = planned - number
             going_on = {point for point in ways if decided_fires(*point, left, threshold) is None}

@@ -83,10 +83,14 @@ class Evaluation:
         """Leaves out runs that can change no decision."""
         return Curtailed(specs, recorded, self.planned, self.choice.threshold, self.outcome)
 
+    def trials(self, folder: Iteration) -> list[Trial]:
+        """The recorded runs of this evaluation."""
+        planned = set(self.session.plan.order)
+        return [trial for trial in folder.trials() if trial.id in planned]
+
     def runs(self, folder: Iteration) -> tuple[TriggerRun, ...]:
         """What the recorded runs of this evaluation showed."""
-        planned = set(self.session.plan.order)
-        trials = {(trial.id.eval_id, trial.id.repeat): trial for trial in folder.trials() if trial.id in planned}
+        trials = {(trial.id.eval_id, trial.id.repeat): trial for trial in self.trials(folder)}
         return with_savings((run_of(trial, self.names, self.choice.subagents) for trial in trials.values()), trials)
 
 
@@ -222,14 +226,22 @@ def trigger_results(evaluation: Evaluation, result: Result) -> TriggerResults:
         edited_description=subject.edited,
         notes=evaluation.notes,
         ending="" if result.stopped.ending is Ending.DONE else result.stopped.reason or result.stopped.ending,
-        launches=result.launched,
+        launches=sum(len(trial.attempts) for trial in evaluation.trials(result.iteration)),
         usd=result.usd,
         tokens=result.tokens,
-        unbilled=sum(run.decided_seconds is not None for run in runs),
+        unbilled=sum(_unbilled(trial) for trial in evaluation.trials(result.iteration))
+        if session.agent.capabilities.cost
+        else 0,
         started_at=session.plan.created_at,
         digests=dict(session.plan.digests),
     )
     return replace(found, advice=advise(found))
+
+
+def _unbilled(trial: Trial) -> bool:
+    """Whether it was ended before its agent told what it cost."""
+    last = trial.last
+    return last is not None and last.ended_early is not None and last.usage.cost_usd is None
 
 
 def _model(folder: Iteration) -> str | None:

@@ -41,9 +41,12 @@ class TriggerFolder(Iteration):
         """The page for a person."""
         return self.path / "report.html"
 
-    def write_results(self, record: Any, page: str) -> None:
-        """Write `results.json` and `report.html`."""
+    def write_results(self, record: Any) -> None:
+        """Write `results.json`."""
         self.writer.write_json(self.results_path, record)
+
+    def write_report(self, page: str) -> None:
+        """Write `report.html`."""
         self.writer.write_text(self.report_path, page)
 
     def read_results(self) -> Any:
