@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from skill_assay.cli.main import main
-from tests.runner.small import CHECK, NAME, write_skill
+from tests.runner.small import BODY, CHECK, NAME, write_skill
 
 Said = tuple[int, str, str]
 
@@ -201,6 +202,36 @@ def test_fault_7_the_budget_makes_a_partial_benchmark(assay, tmp_path: Path) -> 
     assert "--resume" in err
     code, out, _ = assay(*run(skill, "--resume", "--budget", "100trials"))
     assert code == 0
+
+
+def test_going_on_needs_no_option_said_again(assay, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    skill, ws = write_skill(tmp_path), tmp_path / "else where"
+    first = ["--baseline", "bare", "--invoke", "auto", "--timeout", "50", "--trials", "2", "--seed", "7"]
+    code, _, err = assay(*run(skill, *first, "--workspace", str(ws), "--budget", "4trials"))
+    assert code == 3
+    hint = err.rpartition("go on with  ")[2].strip()
+    assert hint == f"assay run {skill} --workspace '{ws}' --resume"
+    resumed = shlex.split(hint)[1:]
+    code, _, err = assay(*resumed, "--no-progress")
+    assert (code, len(list(ws.glob("**/trial.json")))) == (3, 4), "the cap there was still holds"
+    code, _, err = assay(*resumed, "--no-progress", "--invoke", "told")
+    assert code == 2
+    assert "invoke of with_skill was auto, now told" in err
+    code, _, err = assay(*resumed, "--no-progress", "--budget", "100trials")
+    assert (code, len(list(ws.glob("**/trial.json")))) == (0, 8)
+    assert len(list(ws.glob("iteration-*"))) == 1
+
+
+def test_going_on_against_the_previous_version(assay, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    skill = write_skill(tmp_path)
+    configuration = json.dumps({"skill_name": NAME, "baseline_type": "old_skill"})
+    assert assay(*run(skill, "--trials", "1"))[0] == 0
+    (skill / "SKILL.md").write_text(BODY + "\nMore.\n", encoding="utf-8")
+    (skill / "evals" / "benchmark.config.json").write_text(configuration, encoding="utf-8")
+    assert assay(*run(skill, "--trials", "1", "--budget", "2trials"))[0] == 3
+    code, _, err = assay(*run(skill, "--resume", "--budget", "10trials"))
+    assert code == 0, err
+    assert len(list(tmp_path.glob("*/iteration-2/*/old_skill/run-1/trial.json"))) == 2
 
 
 def test_disk_full_is_said_and_what_was_measured_is_kept(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import click
 
 from skill_assay.benchmark.derive import Derived
 from skill_assay.benchmark.early import early_of, look_of
+from skill_assay.cli.recorded import as_recorded
 from skill_assay.cli.resolve import Resolved
 from skill_assay.cli.result import derive_run, finish_run
 from skill_assay.cli.talk import confirm, head_line, launches_line
@@ -71,9 +73,15 @@ def run_skill(root: Path, resolved: Resolved, choices: RunChoices, display: Disp
             click.echo(_dry_run(session, _to_launch(session, choices), choices.format))
             return 0
         result = _launch(session, choices, display)
-    return finish_run(
-        result, str(root), choices.format, choices.output, previous=choices.previous, common=choices.common
-    )
+        named = _named(root, session)
+    return finish_run(result, named, choices.format, choices.output, previous=choices.previous, common=choices.common)
+
+
+def _named(root: Path, session: Session) -> str:
+    """The skill as a hint names it, so that the command finds the same workspace again."""
+    place = session.workspace.path
+    usual = place == default_workspace(session.inputs.skill.root)
+    return shlex.join([str(root), *([] if usual else ["--workspace", str(place)])])
 
 
 def measure_skill(
@@ -87,7 +95,9 @@ def measure_skill(
 
 def session_of(root: Path, resolved: Resolved, choices: RunChoices) -> Session:
     """The resolved run, nothing launched or written."""
-    settings = resolved.settings
+    folder = root.parent if root.name == "SKILL.md" else root
+    place = choices.workspace or resolved.workspace or default_workspace(folder)
+    settings = resolved.settings if choices.mode == "new" else as_recorded(resolved, Workspace(place))
     inputs = load_inputs(
         root,
         resolved.evals_path,
@@ -95,7 +105,6 @@ def session_of(root: Path, resolved: Resolved, choices: RunChoices) -> Session:
         tags=settings.tags,
         allow_outside=settings.allow_outside_files,
     )
-    place = choices.workspace or resolved.workspace or default_workspace(inputs.skill.root)
     return open_session(inputs, settings, Workspace(place), choices.mode, again=choices.again, fresh=choices.fresh)
 
 
@@ -107,9 +116,7 @@ def expected_of(session: Session, choices: RunChoices) -> Estimate:
 def _estimate(session: Session, specs: Sequence[TrialSpec]) -> Estimate:
     graders = make_graders(session.settings, session.inputs.evals_root)
     questions = judge_purposes(specs, session.settings, graders)
-    return estimate(
-        [*(spec.arm.name for spec in specs), *questions], price_book(session), session.settings.workers
-    )
+    return estimate([*(spec.arm.name for spec in specs), *questions], price_book(session), session.settings.workers)
 
 
 def _to_launch(session: Session, choices: RunChoices) -> list[TrialSpec]:

@@ -35,7 +35,13 @@ class ArmSource:
 
 
 def build_arms(
-    skill: Skill, settings: RunSettings, workspace: Workspace, private: Path, *, again: bool = False
+    skill: Skill,
+    settings: RunSettings,
+    workspace: Workspace,
+    private: Path,
+    *,
+    again: bool = False,
+    begun: int | None = None,
 ) -> tuple[ArmSource, ...]:
     """The primary arm and the baselines asked for, each with its skill copied to `private`.
 
@@ -45,6 +51,7 @@ def build_arms(
         workspace: holds earlier iterations.
         private: an empty folder for the copies, so that editing the skill during a run changes nothing.
         again: the baseline is the same skill once more (A/A).
+        begun: the iteration gone on with, where none is begun: what came before it is the older version.
     """
     primary = _with_skill(_arm("with_skill", "primary", settings, "skill"), skill, private)
     sources = [primary]
@@ -53,18 +60,21 @@ def build_arms(
         return (primary, _with_skill(twin, skill, private))
     for baseline in settings.baselines:
         arm = _arm("", "baseline", settings, baseline)
-        sources.append(_baseline(arm, baseline, skill, workspace, private, {source.arm.name for source in sources}))
+        taken = {source.arm.name for source in sources}
+        sources.append(_baseline(arm, baseline, skill, workspace, private, taken, begun))
     return tuple(sources)
 
 
-def _baseline(arm: Arm, baseline: str, skill: Skill, workspace: Workspace, private: Path, taken: set[str]) -> ArmSource:
+def _baseline(
+    arm: Arm, baseline: str, skill: Skill, workspace: Workspace, private: Path, taken: set[str], begun: int | None
+) -> ArmSource:
     if baseline == "none":
         return ArmSource(dataclasses.replace(arm, name=_free("without_skill", taken)))
     if baseline == "bare":
         return ArmSource(dataclasses.replace(arm, name=_free("bare", taken), environment_note=False))
     name = _free("old_skill", taken)
     fetched = private / f"fetched-{name}"
-    old = read_skill(materialise(baseline, skill, workspace, fetched))
+    old = read_skill(materialise(baseline, skill, workspace, fetched, begun))
     if old.digest == skill.digest:
         raise InputError(
             f"The baseline {baseline} is the same as the skill: there is nothing to compare",
@@ -73,14 +83,14 @@ def _baseline(arm: Arm, baseline: str, skill: Skill, workspace: Workspace, priva
     return _with_skill(dataclasses.replace(arm, name=name), old, private)
 
 
-def materialise(baseline: str, skill: Skill, workspace: Workspace, into: Path) -> Path:
-    """The folder of an older version: a folder, an archive, `git:REV` or `iteration-N`.
+def materialise(baseline: str, skill: Skill, workspace: Workspace, into: Path, begun: int | None = None) -> Path:
+    """The folder of an older version: a folder, an archive, `git:REV`, `iteration-N` or `previous`.
 
     Raises:
         InputError: it can't be had; the message says what was tried.
     """
     if baseline == "previous":
-        return _previous(workspace, into / skill.folder)
+        return _previous(workspace, into / skill.folder, begun)
     if baseline.startswith("git:"):
         return _from_git(baseline[4:], skill.root, into)
     if baseline.startswith("iteration-") and not Path(baseline).exists():
@@ -100,9 +110,10 @@ def materialise(baseline: str, skill: Skill, workspace: Workspace, into: Path) -
     )
 
 
-def _previous(workspace: Workspace, into: Path) -> Path:
-    """The snapshot of the newest iteration, which is the one before the one about to begin."""
-    kept = [iteration for iteration in workspace.iterations() if iteration.snapshot_path.is_file()]
+def _previous(workspace: Workspace, into: Path, begun: int | None) -> Path:
+    """The snapshot of the newest iteration before the one gone on with, or about to begin."""
+    earlier = [one for one in workspace.iterations() if begun is None or one.number < begun]
+    kept = [iteration for iteration in earlier if iteration.snapshot_path.is_file()]
     if not kept:
         raise InputError(
             "baseline_type is old_skill, and there is no older version to compare with",

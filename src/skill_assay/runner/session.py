@@ -103,7 +103,8 @@ def open_session(
         last = newest(workspace)
         again = again or (mode != "new" and _is_aa(last))
         settings = with_judge(settings, agent, env, None if mode == "new" else _judge_of(last))
-        sources = build_arms(inputs.skill, settings, workspace, private, again=again)
+        begun = last.number if last and mode != "new" else None
+        sources = build_arms(inputs.skill, settings, workspace, private, again=again, begun=begun)
         sign_in = SignIn("none", "scripted server") if base_url else agent.sign_in(env)
         _refuse_sandbox(settings, sign_in)
         kits = {source.arm.name: _kit(source, agent, detected, sign_in) for source in sources}
