@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import click
 
 from skill_assay.benchmark.gate import DEFAULT_THRESHOLDS
+from skill_assay.cli.library import run_library, skills_below
 from skill_assay.cli.measure import RunChoices, run_skill
 from skill_assay.cli.options import output_options, setting_options, talk_options
 from skill_assay.cli.progress import make_display
@@ -62,8 +64,13 @@ __all__ = ["command"]
 @output_options(["text", "json", "junit", "github", "markdown"])
 @talk_options
 def command(skill: str, **options: Any) -> int:
-    """Run the evals of SKILL with and without it, and measure the difference."""
+    """Run the evals of SKILL with and without it, and measure the difference.
+
+    A folder of skills is run as a library: one table, verdicts corrected for their number, the worst first.
+    """
     root = Path(skill)
+    if skills := skills_below(root):
+        return _library(root, skills, options)
     resolved = resolve(root, options)
     if options["show_config"]:
         click.echo(resolved.show(options["format_"]))
@@ -76,6 +83,23 @@ def command(skill: str, **options: Any) -> int:
 
         return confirm_changes(root, resolved, choices, display)
     return run_skill(root, resolved, choices, display)
+
+
+def _library(root: Path, skills: Sequence[Path], options: dict[str, Any]) -> int:
+    """Many skills in one go."""
+    for name in ("confirm", "stop", "aa", "show_config"):
+        if options[name]:
+            word = name.replace("_", "-")
+            raise InputError(f"--{word} is for one skill at a time", file=str(root), found=f"{len(skills)} skills")
+    choices = _choices(options)
+    kind = "none" if options["no_progress"] else options["progress"]
+    return run_library(
+        root,
+        skills,
+        lambda path: _asked(resolve(path, options), choices, options),
+        choices,
+        lambda: make_display(kind, options["quiet"]),
+    )
 
 
 def _choices(options: dict[str, Any]) -> RunChoices:
