@@ -257,3 +257,15 @@ def test_the_heads_of_real_skills_agree_with_yaml_or_are_refused_with_the_reason
         assert read_skill(make(tmp_path, new)).description == "Another: one"
     assert agreed + refused == 869
     assert agreed == 771
+
+
+@pytest.mark.parametrize(
+    "place", ["ws/iteration-1/plan.json", "Old-Workspace/iteration-2/x", "a/b/iteration-3/benchmark.json"]
+)
+def test_a_workspace_inside_the_skill_is_no_part_of_it(tmp_path: Path, place: str) -> None:
+    (tmp_path / "SKILL.md").write_text("---\nname: a\ndescription: b\n---\n", encoding="utf-8")
+    before = folder_digest(tmp_path)
+    (tmp_path / place).parent.mkdir(parents=True)
+    (tmp_path / place).write_text("{}", encoding="utf-8")
+    assert installable_files(tmp_path) == ["SKILL.md"]
+    assert folder_digest(tmp_path) == before

@@ -60,12 +60,23 @@ def _walk(root: Path, below: str = "") -> Iterator[tuple[str | None, str | None]
 
 
 def _stays_behind(path: str, root: Path) -> bool:
-    *folders, name = path.lower().split("/")
+    *folders, name = path.casefold().split("/")
     if name in _NEVER or name.endswith(_NEVER_ENDINGS):
         return True
     if not folders and name == "evals":
         return True
-    return name.endswith("-workspace") and any((root / path).glob("iteration-*"))
+    return _is_workspace(root / path)
+
+
+def _is_workspace(folder: Path) -> bool:
+    """Whether iterations of ours or of others lie there, with outputs and grades that no trial may see."""
+    if not folder.is_dir():
+        return False
+    named = folder.name.casefold().endswith("-workspace")
+    return any(
+        named or (iteration / "plan.json").exists() or (iteration / "benchmark.json").exists()
+        for iteration in folder.glob("iteration-*")
+    )
 
 
 def _leads_to_installable(link: Path, root: Path) -> bool:
