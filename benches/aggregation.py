@@ -60,7 +60,8 @@ def measure() -> list[Figure]:
         ran: list[Ran] = [run([*ASSAY, "benchmark", str(iteration)]) for _ in range(ROUNDS + 1)][1:]
     seconds = sorted(each.seconds for each in ran)[ROUNDS // 2]
     memory = sorted(each.peak_mb for each in ran)[ROUNDS // 2]
-    note = f"{count} runs of {EXPECTATIONS} expectations"
+    cpu = sorted(each.cpu_seconds for each in ran)[ROUNDS // 2]
+    note = f"{count} runs of {EXPECTATIONS} expectations, {cpu:.1f} s CPU"
     return [
         Figure("aggregation", seconds, "s", 3.5, note=note),
         Figure("aggregation, peak memory", memory, "MB", 200, note=note),
