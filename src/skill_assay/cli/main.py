@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "run": "Run the evals with and without the skill, and measure the difference.",
     "grade": "Grade an iteration's stored trials again, without an agent.",
     "benchmark": "Derive the numbers of an iteration again, without an agent.",
+    "compare": "Judge two arms' outputs blind, in both orders.",
     "gate": "Hold a benchmark to its thresholds: met, not met, or not whole.",
     "trigger": "Ask trigger queries: does the agent use the skill when it should, and only then?",
     "history": "All iterations of a skill as a table and a trend plot.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from skill_assay.graders.outputs import Unreadable, read_text
 from skill_assay.graders.texts import transcript_text
@@ -16,7 +16,7 @@ from skill_assay.graders.words import shortened
 from skill_assay.model.grade import Evidence
 from skill_assay.model.work import Work
 
-__all__ = ["FILE_LIST", "IMAGES", "Material", "Piece", "fence_for", "material_of"]
+__all__ = ["FILE_LIST", "IMAGES", "Material", "Piece", "fence_for", "gather_material", "material_of"]
 
 PIECE_LIMIT = 40_000
 """Characters shown of one text."""
@@ -76,17 +76,30 @@ class Material:
 
 
 def material_of(work: Work, *, transcript: bool) -> Material:
-    """The answer, the list of files, the files, and the transcript only where it is asked for."""
-    found: list[tuple[str, str, str | None]] = [("final answer", work.answer, "answer.md")]
-    found.append((FILE_LIST, "\n".join(work.files) or "(no files)", None))
+    """What a trial left behind, the transcript only where it is asked for."""
+    said = transcript_text(work.events) if transcript else None
+    return gather_material(work.answer, work.files, work.outputs, said)
+
+
+def gather_material(answer: str, files: Sequence[str], outputs: Path, transcript: str | None = None) -> Material:
+    """The answer, the list of files, the files, and the transcript where there is one.
+
+    Args:
+        answer: the agent's final message.
+        files: paths below `outputs`, `/`-separated.
+        outputs: where they lie.
+        transcript: its text.
+    """
+    found: list[tuple[str, str, str | None]] = [("final answer", answer, "answer.md")]
+    found.append((FILE_LIST, "\n".join(files) or "(no files)", None))
     hidden: list[str] = []
-    for name in work.files:
+    for name in files:
         try:
-            found.append((f"outputs/{name}", read_text(work.outputs, name), f"outputs/{name}"))
+            found.append((f"outputs/{name}", read_text(outputs, name), f"outputs/{name}"))
         except Unreadable as reason:
             hidden.append(f"{name} ({reason})")
-    if transcript:
-        found.append(("transcript", transcript_text(work.events), "transcript.md"))
+    if transcript is not None:
+        found.append(("transcript", transcript, "transcript.md"))
     return Material(tuple(_cut(found)), tuple(hidden))
 
 

@@ -42,6 +42,7 @@ __all__ = [
     "make_voice",
     "priors_of",
     "promised",
+    "signed_in_judge",
     "with_judge",
 ]
 
@@ -84,6 +85,20 @@ def with_judge(settings: RunSettings, agent: Agent, env: Mapping[str, str], reco
     check_judge(settings.judge, env)
     same = settings.judge in (agent.name, f"{agent.name}/{settings.model}")
     return replace(settings, judge_note="the judge is the agent's own model" if same else "")
+
+
+def signed_in_judge(env: Mapping[str, str]) -> str:
+    """The judge that is here without being named.
+
+    Raises:
+        InputError: there is none.
+    """
+    detected = create_agent(_AUTO).detect(env)
+    if detected is None or detected.sign_in is None:
+        why = "is not installed" if detected is None else "is not signed in"
+        hint = "Sign in, or name a model: --judge anthropic:MODEL, --judge openai:MODEL@URL, --judge 'command: …'."
+        raise InputError(f"There is no model to ask: Claude Code {why}", hint=hint)
+    return _AUTO
 
 
 def _found(agent: Agent, model: str | None, env: Mapping[str, str]) -> tuple[str, str]:

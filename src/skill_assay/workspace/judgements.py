@@ -1,0 +1,111 @@
+"""Files of an iteration that judges, analysts and improvers write.
+
+iteration-N/
+  comparison-<pair>.json  comparisons.json    two outputs compared blind; all pairs summed up
+  judge-1.jsonl                               questions to comparator, analyst and improver, and the replies
+  analysis.json                               what the numbers, and the analyst, say
+  candidate/                                  a proposed version of the skill
+    changes.json  changes.diff
+    skill/                                    the whole folder as it would be
+history.json (beside the iterations)          v0, v1, …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from skill_assay.workspace.run_folder import read_json
+from skill_assay.workspace.store import Iteration, Workspace
+from skill_assay.workspace.writing import disk_errors
+
+__all__ = [
+    "candidate_skill",
+    "read_analysis",
+    "read_changes",
+    "read_comparisons",
+    "read_history",
+    "write_analysis",
+    "write_candidate",
+    "write_comparisons",
+    "write_history",
+]
+
+
+def write_comparisons(iteration: Iteration, pairs: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> None:
+    """Write every pair and the summary; pairs of an earlier comparison go."""
+    for path in iteration.path.glob("comparison-*.json"):
+        path.unlink()
+    for number, pair in enumerate(pairs, 1):
+        iteration.writer.write_json(iteration.path / f"comparison-{number}.json", pair)
+    iteration.writer.write_json(iteration.path / "comparisons.json", summary)
+
+
+def read_comparisons(iteration: Iteration) -> list[Any]:
+    """Every pair that was compared."""
+    paths = sorted(iteration.path.glob("comparison-*.json"), key=lambda path: (len(path.name), path.name))
+    return [read_json(path) for path in paths]
+
+
+def write_analysis(iteration: Iteration, analysis: Mapping[str, Any]) -> Path:
+    """Write `analysis.json`."""
+    path = iteration.path / "analysis.json"
+    iteration.writer.write_json(path, analysis)
+    return path
+
+
+def read_analysis(iteration: Iteration) -> Any:
+    """`analysis.json`; `None` when there is none."""
+    path = iteration.path / "analysis.json"
+    return read_json(path) if path.is_file() else None
+
+
+def candidate_skill(iteration: Iteration) -> Path:
+    """The proposed skill's folder."""
+    return iteration.candidate_path / "skill"
+
+
+def write_candidate(iteration: Iteration, files: Mapping[str, bytes], changes: Mapping[str, Any], diff: str) -> Path:
+    """Write a proposal; an earlier one of the same iteration is kept beside it under another name.
+
+    Args:
+        iteration: the one it was made from.
+        files: the whole skill as it would be: path → content.
+        changes: `changes.json`.
+        diff: for a person.
+    """
+    folder = iteration.candidate_path
+    with disk_errors(folder):
+        if folder.exists():
+            folder.rename(_unused(folder))
+    skill = candidate_skill(iteration)
+    for name, content in files.items():
+        iteration.writer.write_verbatim(skill / name, content)
+    iteration.writer.write_text(folder / "changes.diff", diff)
+    iteration.writer.write_json(folder / "changes.json", changes)
+    return folder
+
+
+def _unused(folder: Path) -> Path:
+    number = 1
+    while (other := folder.with_name(f"{folder.name}-{number}")).exists():
+        number += 1
+    return other
+
+
+def read_changes(iteration: Iteration) -> Any:
+    """`changes.json`; `None` when nothing is proposed."""
+    path = iteration.candidate_path / "changes.json"
+    return read_json(path) if path.is_file() else None
+
+
+def read_history(workspace: Workspace) -> Any:
+    """`history.json`; `None` when there is none yet."""
+    path = workspace.path / "history.json"
+    return read_json(path) if path.is_file() else None
+
+
+def write_history(workspace: Workspace, history: Mapping[str, Any]) -> None:
+    """Write `history.json`."""
+    workspace.writer.write_json(workspace.path / "history.json", history)
