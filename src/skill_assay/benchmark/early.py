@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from skill_assay.benchmark.cells import cells, counted_timeouts
 from skill_assay.errors import FailureKind
@@ -11,6 +11,7 @@ from skill_assay.model.benchmark_inputs import TrialOutcome
 from skill_assay.model.inference import EarlyStop
 from skill_assay.model.plan import Plan
 from skill_assay.model.trial import Trial
+from skill_assay.stats.results import Spending
 
 __all__ = ["early_of", "look_of"]
 
@@ -20,7 +21,7 @@ def early_of(settings: Mapping[str, Any]) -> EarlyStop | None:
     asked = settings.get("stop_early")
     if not isinstance(asked, Mapping):
         return None
-    spending = "obrien_fleming" if asked.get("spending") == "obrien_fleming" else "pocock"
+    spending: Spending = "obrien_fleming" if asked.get("spending") == "obrien_fleming" else "pocock"
     return EarlyStop(int(asked["rounds"]), spending)
 
 
@@ -39,7 +40,7 @@ def look_of(plan: Plan, weights: Mapping[str, float]) -> Callable[[Sequence[Tria
     def crossed(trials: Sequence[Trial]) -> bool:
         from skill_assay.stats.sequential import look
 
-        policy = "fail" if plan.settings.get("timeouts") == "fail" else "exclude"
+        policy: Literal["exclude", "fail"] = "fail" if plan.settings.get("timeouts") == "fail" else "exclude"
         outcomes = [_outcome(trial, weights) for trial in trials]
         used = cells(counted_timeouts(outcomes, policy), primary, baseline)
         rounds = used.settled_rounds()
