@@ -140,6 +140,18 @@ def test_links_lead_somewhere() -> None:
     assert not broken, broken
 
 
+def test_every_page_can_be_found_from_the_start() -> None:
+    found, waiting = set[Path](), [ROOT / "docs" / "start.md"]
+    while waiting:
+        page = waiting.pop()
+        if page not in found and page.suffix == ".md":
+            found.add(page)
+            targets = LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8")))
+            waiting += [(page.parent / target.split("#")[0]).resolve() for target in targets if "://" not in target]
+    lost = [path.name for path in PAGES if path not in found and path.parent != ROOT]
+    assert not lost, f"link these from docs/start.md: {lost}"
+
+
 def test_glossary_words_are_used_and_no_others() -> None:
     glossary = ROOT / "docs" / "glossary.md"
     words = [row[0] for row in table_rows(glossary)]
