@@ -12,7 +12,7 @@ import pytest
 
 from skill_assay.errors import InputError
 from skill_assay.formats.skill import read_skill
-from skill_assay.runner.arms import ArmSource, build_arms
+from skill_assay.runner.arms import ArmSource, build_arms, materialise
 from skill_assay.workspace.store import Workspace
 from tests.runner.small import BODY, NAME, run_small, settings, write_skill
 
@@ -79,6 +79,21 @@ def test_a_revision_that_can_not_be_had_is_said(tmp_path: Path, revision: str) -
     subprocess.run(["git", "-C", str(tmp_path), "init", "-q"], check=True)
     with pytest.raises(InputError):
         arms(tmp_path, revision)
+
+
+def test_an_archive_keeps_programs_executable_and_holds_no_links(tmp_path: Path) -> None:
+    path = tmp_path / "old.zip"
+    with zipfile.ZipFile(path, "w") as zipped:
+        for name, mode in (("SKILL.md", 0o100644), ("run.sh", 0o100755), ("link", 0o120777)):
+            entry = zipfile.ZipInfo(f"{NAME}/{name}")
+            entry.external_attr = mode << 16
+            zipped.writestr(entry, OLD)
+    skill = read_skill(write_skill(tmp_path))
+    found = materialise(str(path), skill, Workspace(tmp_path / "ws"), tmp_path / "into")
+    assert {file.name: bool(file.stat().st_mode & 0o100) for file in found.iterdir()} == {
+        "SKILL.md": False,
+        "run.sh": True,
+    }
 
 
 @pytest.mark.parametrize("ending", ["tar", "tar.gz", "zip", "skill"])

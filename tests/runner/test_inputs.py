@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -124,3 +125,34 @@ def test_of_several_files_the_right_one_is_named(tmp_path: Path) -> None:
     error = refused(root)
     assert (error.file, error.json_path) == (str(root / "evals" / "b.json"), "$[0].files[0]")
     assert error.line == 6
+
+
+@pytest.mark.parametrize("fixture", ["evals", ".", "evals/evals.json", "evals/checks.py", "evals/right", "evals/again"])
+def test_fault_12_no_fixture_gives_the_answers_away(tmp_path: Path, fixture: str) -> None:
+    root = make(
+        tmp_path,
+        [{"id": 1, "prompt": "p", "files": [fixture], "reference": "evals/right", "expectations": CHECKED}],
+    )
+    (root / "evals" / "checks.py").write_text("", encoding="utf-8")
+    (root / "evals" / "right").mkdir()
+    (root / "evals" / "right" / "a").write_text("right", encoding="utf-8")
+    (root / "evals" / "again").symlink_to(root / "evals" / "right" / "a")
+    assert "gives away what is expected" in str(refused(root))
+
+
+def test_what_is_expected_is_never_installed_with_the_skill(tmp_path: Path) -> None:
+    root = make(tmp_path, [{"id": 1, "prompt": "p", "reference": "assets/right.md", "expectations": CHECKED}])
+    (root / "assets").mkdir()
+    (root / "assets" / "right.md").write_text("right", encoding="utf-8")
+    assert refused(root).file == str(root / "assets" / "right.md")
+    (root / "assets" / "right.md").unlink()
+    load_inputs(root)
+    moved = (root / "evals" / "evals.json").rename(root / "tests.json")
+    with pytest.raises(InputError, match="handed it with the skill"):
+        load_inputs(root, moved)
+
+
+def test_a_fixture_that_is_a_pipe_is_refused(tmp_path: Path) -> None:
+    root = make(tmp_path, [{"id": 1, "prompt": "p", "files": ["evals/files/pipe"], "expectations": CHECKED}])
+    os.mkfifo(root / "evals" / "files" / "pipe")
+    assert "neither a file nor a folder" in str(refused(root))

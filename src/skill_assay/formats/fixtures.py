@@ -64,6 +64,8 @@ def _resolve(written: str, root: Path, allow_outside: bool, eval_id: str) -> Ite
             raise _outside(written, eval_id)
         if found.is_dir():
             yield from _folder(found, root, allow_outside)
+        elif not found.is_file():
+            raise InputError(f"eval {eval_id!r}: {_shown(written)} is neither a file nor a folder")
         else:
             yield found, _place(found, root)
     except (OSError, ValueError, RuntimeError) as error:

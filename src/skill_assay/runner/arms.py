@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import stat
 import subprocess
 import tarfile
 import zipfile
@@ -183,9 +184,11 @@ def _unzip(path: Path, into: Path) -> None:
             place = (into / entry.filename).resolve()
             if not place.is_relative_to(into.resolve()) or entry.file_size > 50_000_000:
                 raise InputError("holds an unsafe entry", file=str(path), found=repr(entry.filename))
-            if not entry.is_dir():
+            mode = entry.external_attr >> 16
+            if not entry.is_dir() and not stat.S_ISLNK(mode):
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(archive.read(entry))
+                place.chmod(0o755 if mode & 0o100 else 0o644)
 
 
 def _with_skill(arm: Arm, skill: Skill, private: Path) -> ArmSource:

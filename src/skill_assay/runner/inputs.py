@@ -15,6 +15,7 @@ from skill_assay.formats.skill import read_skill
 from skill_assay.graders.checks import compile_checks
 from skill_assay.model.evals import Eval, EvalSet, Expectation
 from skill_assay.model.skill import Skill
+from skill_assay.runner.answers import refuse_answers
 
 __all__ = ["Inputs", "choose_evals", "eval_digest", "load_inputs", "tree_digest"]
 
@@ -64,6 +65,7 @@ def load_inputs(
         for expectation in one.expectations:
             _compiled(expectation, evals)
     fixtures = {one.id: _fixtures(one, evals, skill.root, allow_outside) for one in chosen}
+    refuse_answers(skill, evals, fixtures)
     return Inputs(skill, evals, chosen, fixtures)
 
 
