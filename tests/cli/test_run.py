@@ -234,6 +234,15 @@ def test_going_on_against_the_previous_version(assay, tmp_path: Path) -> None:  
     assert len(list(tmp_path.glob("*/iteration-2/*/old_skill/run-1/trial.json"))) == 2
 
 
+@pytest.mark.parametrize("place", ["absent/x.json", ".", "file/x.json"])
+def test_an_output_that_can_not_be_written_is_said_before_the_launch(assay, tmp_path: Path, place: str) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    code, _, err = assay(*run(write_skill(tmp_path), "-o", str(tmp_path / place)))
+    assert code == 2
+    assert str(tmp_path) in err
+    assert not list(tmp_path.glob("**/iteration-*"))
+
+
 def test_disk_full_is_said_and_what_was_measured_is_kept(
     assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # type: ignore[no-untyped-def]

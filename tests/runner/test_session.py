@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,10 @@ import pytest
 
 from skill_assay.benchmark.derive import derive
 from skill_assay.cli.result import exit_code
-from skill_assay.errors import FailureKind, InputError
+from skill_assay.errors import AssayError, FailureKind, IncompleteError, InputError
 from skill_assay.model.agent import SignIn
 from skill_assay.model.trial import Limits, State
+from skill_assay.runner import prepare
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.estimate import estimate
 from skill_assay.runner.execute import execute, price_book
@@ -303,3 +306,24 @@ def test_a_secret_in_a_file_name_is_not_written(tmp_path: Path) -> None:
         result = anyio.run(execute, session, Silent())
     assert not any(secret in path.name for path in (tmp_path / "ws").rglob("*"))
     assert all(trial.outputs == ("[REDACTED:anthropic-key].txt",) for trial in trials(result).values())
+
+
+@pytest.mark.parametrize(("number", "error"), [(errno.ENOSPC, IncompleteError), (errno.EACCES, InputError)])
+def test_a_sandbox_that_can_not_be_laid_out_stops_the_run_with_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, error: type[AssayError]
+) -> None:
+    real, calls = prepare.place_fixtures, []
+
+    def full(fixtures: object, work: Path) -> None:
+        calls.append(work)
+        if len(calls) > 2:
+            raise OSError(number, os.strerror(number), str(work))
+        real(fixtures, work)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(prepare, "place_fixtures", full)
+    skill, ws = write_skill(tmp_path), tmp_path / "ws"
+    with pytest.raises(error, match="assay-"):
+        run_small(skill, ws)
+    assert len(list(ws.glob("**/trial.json"))) == 2, "what was measured is kept"
+    monkeypatch.setattr(prepare, "place_fixtures", real)
+    assert len(trials(run_small(skill, ws, mode="resume"))) == 8

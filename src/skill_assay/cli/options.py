@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from skill_assay.errors import InputError
 
 __all__ = [
     "DEFAULTS",
@@ -95,6 +99,17 @@ def some_setting_options(*names: str) -> Callable[[F], F]:
     return _apply([click.option(flag, default=None, **facts) for flag, facts in _SETTINGS if flag in flags])
 
 
+def _writable(_: click.Context, __: click.Parameter, place: str | None) -> str | None:
+    """Refuse at once what could only be refused after everything was paid for."""
+    if place is not None:
+        path = Path(place)
+        if not path.absolute().parent.is_dir():
+            raise InputError("can't be written: its folder is not there", file=place)
+        if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+            raise InputError("can't be written: no permission", file=place)
+    return place
+
+
 def output_options(formats: Sequence[str]) -> Callable[[F], F]:
     """`--format` and `-o`."""
     return _apply(
@@ -102,7 +117,9 @@ def output_options(formats: Sequence[str]) -> Callable[[F], F]:
             click.option(
                 "--format", "format_", type=click.Choice(list(formats)), default="text", help="Output format."
             ),
-            click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write it to a file."),
+            click.option(
+                "-o", "--output", type=click.Path(dir_okay=False), callback=_writable, help="Write it to a file."
+            ),
         ]
     )
 

@@ -8,9 +8,11 @@ finished or, on an interrupt, ended, and all that was measured is kept.
 from __future__ import annotations
 
 import signal
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -23,6 +25,7 @@ from skill_assay.runner.earlier import NOTHING, Earlier
 from skill_assay.runner.progress import Display, Progress
 from skill_assay.runner.rig import Rig
 from skill_assay.runner.trial import run_trial
+from skill_assay.workspace.writing import explained
 
 __all__ = ["Ending", "Engine", "Stopped", "never"]
 
@@ -159,14 +162,20 @@ class Engine:
             note("trial_state", trial=str(spec.id), state=State.INTERRUPTED)
             self._stop(Stopped(Ending.BUDGET, reached.message))
         except AssayError as error:
-            self._error = self._error or error
-            self._stop(Stopped(Ending.FAILURE, error.message))
+            self._give_up(error)
+        except OSError as error:
+            self._give_up(explained(error, Path(error.filename or tempfile.gettempdir())))
         else:
             note("trial_state", trial=str(spec.id), state=trial.state)
             self._settle(trial)
         finally:
             self._running -= 1
             self._tell()
+
+    def _give_up(self, error: AssayError) -> None:
+        """Launch no more; what runs is finished and recorded, as far as that is still possible."""
+        self._error = self._error or error
+        self._stop(Stopped(Ending.FAILURE, error.message))
 
     def _settle(self, trial: Trial) -> None:
         self._done += 1

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Protocol
 
 from skill_assay.errors import AssayError, IncompleteError, InputError
 
-__all__ = ["LineSink", "Redactor", "Unredacted", "Writer", "disk_errors", "is_binary"]
+__all__ = ["LineSink", "Redactor", "Unredacted", "Writer", "disk_errors", "explained", "is_binary"]
 
 
 class Redactor(Protocol):
@@ -53,10 +53,11 @@ def disk_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _explained(error, path) from error
+        raise explained(error, path) from error
 
 
-def _explained(error: OSError, path: Path) -> AssayError:
+def explained(error: OSError, path: Path) -> AssayError:
+    """What the operating system says, with a remedy."""
     if error.errno in _FULL:
         return IncompleteError(
             f"The disk is full: {path} could not be written. What was recorded before is kept.",
