@@ -10,7 +10,7 @@ from pathlib import Path
 
 from skill_assay.agents.command import PLACEHOLDERS
 from skill_assay.agents.event_lines import _EVENTS, ProgramParser
-from skill_assay.agents.simulated_script import _ARM_DEFAULTS, _FIELDS, load_script
+from skill_assay.agents.simulated_script import _ARM_DEFAULTS, _FIELDS, _RULE, load_script
 
 DOCS = Path(__file__).parents[2] / "docs"
 PROGRAMS = (DOCS / "how-to" / "other-programs.md").read_text(encoding="utf-8")
@@ -55,7 +55,7 @@ def test_every_key_of_a_script_is_documented() -> None:
     keys: set[str] = set()
     for row in re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", SIMULATED, re.MULTILINE):
         keys.update(re.findall(r"`(\w+)`", row))
-    assert keys == {*_FIELDS, "simulated"}
+    assert keys == {*_FIELDS, *_RULE, "simulated"}
     for name in _ARM_DEFAULTS:
         assert f"`{name}`" in SIMULATED
 
