@@ -13,7 +13,7 @@ import click
 from skill_assay.cli.caps import parse_caps
 from skill_assay.cli.talk import confirm
 from skill_assay.errors import InputError
-from skill_assay.graders.judge_log import RememberingModel
+from skill_assay.graders.judge_log import JudgeLog, MemoryLog, RememberingModel
 from skill_assay.llm.base import Asker
 from skill_assay.model.protocols import Ledger
 from skill_assay.runner.admission import WAIT_SECONDS, AdaptiveAdmission
@@ -56,11 +56,11 @@ def model_options(command: F) -> F:
 
 
 @contextmanager
-def asking(iteration: Iteration, options: dict[str, Any], questions: int) -> Iterator[Desk]:
+def asking(iteration: Iteration | None, options: dict[str, Any], questions: int) -> Iterator[Desk]:
     """A desk for an iteration; the money is agreed to first, and nobody else writes there meanwhile.
 
     Args:
-        iteration: ours or somebody else's.
+        iteration: ours or somebody else's; `None` where there is none yet, then nothing is kept.
         options: of `model_options`.
         questions: how many are expected, for the estimate.
 
@@ -80,11 +80,12 @@ def asking(iteration: Iteration, options: dict[str, Any], questions: int) -> Ite
         hold_back = 0.0 if judge.startswith("scripted") else WAIT_SECONDS
         admission = AdaptiveAdmission(options["workers"], ledger, prices, hold_back)
         asker = make_asker(judge, admission, NoSandbox(), check=True)
-        yield Desk(asker, RememberingModel(asker, StoredLog(iteration.writer), options["judge_again"]), ledger)
+        log: JudgeLog = StoredLog(iteration.writer) if iteration else MemoryLog()
+        yield Desk(asker, RememberingModel(asker, log, options["judge_again"]), ledger)
 
 
-def _journal(iteration: Iteration, stack: ExitStack) -> Callable[..., None]:
-    if not iteration.has_plan:
+def _journal(iteration: Iteration | None, stack: ExitStack) -> Callable[..., None]:
+    if iteration is None or not iteration.has_plan:
         return lambda *_, **__: None
     stack.enter_context(Lock(iteration.lock_path()))
     journal = Journal(iteration.journal_path(), iteration.writer)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from skill_assay.llm.prompt import load_prompt
 from skill_assay.model.protocols import Ledger
 from skill_assay.workspace.discovery import Found
 
-__all__ = ["SCHEMA", "explain"]
+__all__ = ["SCHEMA", "comparison_summary", "explain"]
 
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
@@ -118,3 +118,26 @@ def _looked_up(one: Mapping[str, Any], material: Material) -> dict[str, Any]:
         return {**kept, "evidence_verified": False, "evidence_at": []}
     place = {"file": found.piece.file, "line": found.line, "quote": one["quote"]}
     return {**kept, "evidence_verified": True, "evidence_at": [place]}
+
+
+def comparison_summary(found: Found, comparisons: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Who won the blind comparisons, unblinded; `None` where nothing was compared."""
+    arms: dict[str, str] = {arm.role: arm.name for arm in found.arms if arm.role in ("primary", "baseline")}
+    wins = dict.fromkeys(arms.values(), 0)
+    for one in comparisons:
+        arm = one.get("labels", {}).get(one.get("winner"), {}).get("arm")
+        if arm in wins:
+            wins[arm] += 1
+    if not comparisons or len(arms) < 2:
+        return None
+    first, second = arms["primary"], arms["baseline"]
+    skills = {arm.name: arm.origin for arm in found.plan.arms} if found.plan else {}
+    winner = first if wins[first] > wins[second] else second if wins[second] > wins[first] else "TIE"
+    loser = second if winner == first else first
+    return {
+        "winner": winner,
+        "winner_skill": skills.get(winner, winner),
+        "loser_skill": skills.get(loser, loser),
+        "comparator_reasoning": next((one["reasoning"] for one in comparisons if one.get("reasoning")), ""),
+        "pairs_won": wins,
+    }

@@ -5,7 +5,7 @@ iteration-N/
   judge-1.jsonl                               questions to comparator, analyst and improver, and the replies
   analysis.json                               what the numbers, and the analyst, say
   candidate/                                  a proposed version of the skill
-    changes.json  changes.diff
+    changes.json  changes.diff  before.tar      what and why; the folder before it was put in place
     skill/                                    the whole folder as it would be
 history.json (beside the iterations)          v0, v1, …
 """
@@ -17,17 +17,20 @@ from pathlib import Path
 from typing import Any
 
 from skill_assay.workspace.run_folder import read_json
+from skill_assay.workspace.snapshot import pack
 from skill_assay.workspace.store import Iteration, Workspace
 from skill_assay.workspace.writing import disk_errors
 
 __all__ = [
     "candidate_skill",
+    "keep_before",
     "read_analysis",
     "read_changes",
     "read_comparisons",
     "read_history",
     "write_analysis",
     "write_candidate",
+    "write_changes",
     "write_comparisons",
     "write_history",
 ]
@@ -98,6 +101,25 @@ def read_changes(iteration: Iteration) -> Any:
     """`changes.json`; `None` when nothing is proposed."""
     path = iteration.candidate_path / "changes.json"
     return read_json(path) if path.is_file() else None
+
+
+def write_changes(iteration: Iteration, changes: Mapping[str, Any]) -> None:
+    """Write `changes.json` anew."""
+    iteration.writer.write_json(iteration.candidate_path / "changes.json", changes)
+
+
+def keep_before(iteration: Iteration, root: Path, files: Sequence[str]) -> Path:
+    """Keep the skill's whole folder as it is before a candidate is put in place.
+
+    Args:
+        iteration: whose candidate it is.
+        root: the skill.
+        files: what is kept, relative to it.
+    """
+    path = iteration.candidate_path / "before.tar"
+    if not path.exists():
+        iteration.writer.write_verbatim(path, pack(root, files))
+    return path
 
 
 def read_history(workspace: Workspace) -> Any:
