@@ -74,8 +74,13 @@ def _draw(pool: Floats, size: int, resamples: int, rng: np.random.Generator) -> 
     if math.comb(len(pool), size) <= _ENUMERATED:
         every = _differences(pool, size)
         return every[rng.integers(0, len(every), resamples)]
-    order = rng.random((resamples, len(pool))).argpartition(size - 1, axis=1)
-    inside = pool[order[:, :size]].sum(axis=1)
+    # Equal outcomes are interchangeable: how many of each are chosen says all, and scores take few values.
+    values, counts = np.unique(pool, return_counts=True)
+    if 2 * len(values) <= len(pool):
+        inside = rng.multivariate_hypergeometric(counts, size, resamples) @ values
+    else:
+        order = rng.random((resamples, len(pool))).argpartition(size - 1, axis=1)
+        inside = pool[order[:, :size]].sum(axis=1)
     result: Floats = inside / size - (pool.sum() - inside) / (len(pool) - size)
     return result
 
