@@ -10,10 +10,9 @@ import anyio
 import click
 
 from skill_assay.benchmark.derive import derive
-from skill_assay.benchmark.files import write_benchmark
 from skill_assay.cli.caps import parse_caps
 from skill_assay.cli.options import output_options
-from skill_assay.cli.show import headline_of, show
+from skill_assay.cli.show import keep, show
 from skill_assay.errors import InputError
 from skill_assay.model.plan import Plan
 from skill_assay.runner.inputs import load_inputs
@@ -64,7 +63,7 @@ def command(place: str, workspace: str | None, format_: str, output: str | None,
     )
     done = anyio.run(regrade, iteration, plan, inputs, _settings(plan, options))
     derived = derive(iteration.path)
-    write_benchmark(iteration, derived.benchmark, headline=headline_of(derived))
+    keep(iteration, derived)
     if not quiet:
         _say(done)
     show(derived, format_, output)
