@@ -11,7 +11,7 @@ from string import Template
 
 __all__ = ["NAMES", "PromptText", "load_prompt", "prompts_digest"]
 
-NAMES = ("analyst", "classify", "comparator", "draft", "improve", "judge", "more-evals")
+NAMES = ("analyst", "classify", "comparator", "description", "draft", "improve", "judge", "more-evals")
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,8 @@ def split_queries(
         InputError: a side would lack a label (the message says what to add), or one text has two `split` values.
     """
     if not 0 < holdout < 1 or not 0 <= fresh < 1 or holdout + fresh >= 1:
-        found = f"--holdout {holdout:g}, --fresh {fresh:g}"
-        raise InputError("leaves no queries to train on", found=found, expected="shares whose sum is below 1")
+        shares = f"--holdout {holdout:g}, --fresh {fresh:g}"
+        raise InputError("leaves no queries to train on", found=shares, expected="shares whose sum is below 1")
     sides = _Sides()
     for query in queries:
         if query.split:
