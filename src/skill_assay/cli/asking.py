@@ -6,9 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
-
-import click
+from typing import Any
 
 from skill_assay.cli.caps import parse_caps
 from skill_assay.cli.talk import confirm
@@ -26,9 +24,7 @@ from skill_assay.runner.settings import Budget, RunSettings
 from skill_assay.workspace.journal import Journal, Lock
 from skill_assay.workspace.store import Iteration
 
-__all__ = ["Desk", "asking", "model_options"]
-
-F = TypeVar("F", bound=Callable[..., Any])
+__all__ = ["Desk", "asking"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +34,6 @@ class Desk:
     asker: Asker
     model: RememberingModel
     ledger: Ledger
-
-
-def model_options(command: F) -> F:
-    """`--judge`, `--budget`, `--workers`, `--judge-again`, `--yes`."""
-    for option in (
-        click.option("-y", "--yes", is_flag=True, help="Do not ask before a costly step."),
-        click.option("--judge-again", is_flag=True, help="Ask also what was answered before."),
-        click.option("--workers", type=click.IntRange(1), default=4, show_default=True, help="Questions at once."),
-        click.option("--budget", metavar="CAPS", help="Caps, as 5usd,2Mtok."),
-        click.option(
-            "--judge", default="auto", show_default=True, metavar="NAME", help="The model to ask, as for assay run."
-        ),
-    ):
-        command = option(command)
-    return command
 
 
 @contextmanager

@@ -10,7 +10,8 @@ import anyio
 import click
 
 from skill_assay.benchmark.votes import Votes, count_votes
-from skill_assay.cli.asking import Desk, asking, model_options
+from skill_assay.cli.asking import Desk, asking
+from skill_assay.cli.model_options import model_options
 from skill_assay.cli.options import output_options
 from skill_assay.errors import IncompleteError, NotFoundError
 from skill_assay.formats.evals import find_evals, load_evals

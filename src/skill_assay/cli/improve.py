@@ -8,8 +8,9 @@ from typing import Any
 import anyio
 import click
 
-from skill_assay.cli.asking import asking, model_options
+from skill_assay.cli.asking import asking
 from skill_assay.cli.learning import analysis_words, learn, propose
+from skill_assay.cli.model_options import model_options
 from skill_assay.errors import IncompleteError, InputError
 from skill_assay.formats.skill import read_skill
 from skill_assay.improve.applying import apply_candidate, changes_of

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from skill_assay.cli.model_options import model_options
 from skill_assay.errors import InputError
 from skill_assay.formats.skill import read_skill
 
@@ -30,14 +31,19 @@ Replace this with what the agent should do, step by step. Name the files it make
 
 @click.command(name="init")
 @click.argument("path", type=click.Path())
-def command(path: str) -> int:
+@click.option("--from", "source", type=click.Path(), metavar="FILE", help="Draft skill, evals and queries from a spec.")
+@click.option("--more", type=click.IntRange(1, 50), metavar="N", help="Draft N further evals, knowing the results.")
+@model_options
+def command(path: str, source: str | None, more: int | None, **options: Any) -> int:
     """Add evals/evals.json and evals/triggers.json to the skill at PATH, commented and ready to fill in; where there
     is no skill yet, begin one.
 
-    No file that exists is changed.
+    With --from or --more a model drafts; a person approves. No file that exists is changed.
     """
     root = Path(path)
     root = root.parent if root.name == "SKILL.md" else root
+    if source or more:
+        return _draft(root, source, more, options)
     made, kept = [], []
     if not (root / "SKILL.md").exists():
         made.append(_begin_skill(root))
@@ -56,18 +62,34 @@ def command(path: str) -> int:
     return 0
 
 
+def _draft(root: Path, source: str | None, more: int | None, options: dict[str, Any]) -> int:
+    from skill_assay.cli.drafts import draft_all, draft_more, say_drafts
+
+    if source and more:
+        raise InputError("--from begins a skill and --more adds evals to one: they exclude each other")
+    made = draft_all(root, _name(root), Path(source), _write, options) if source else []
+    made += [draft_more(root, more, _write, options)] if more else []
+    say_drafts(made, root)
+    return 0
+
+
 def _next(root: Path, made: list[Path]) -> str:
     if not made:
         return "Nothing was written."
     return f"Fill them in (keys that begin with _ are notes), then  assay lint {root}"
 
 
-def _begin_skill(root: Path) -> Path:
+def _name(root: Path) -> str:
     name = re.sub(r"[^a-z0-9]+", "-", Path(root.absolute()).name.lower()).strip("-")
     if not name:
         raise InputError("a skill's folder needs a name of letters and digits", file=str(root))
     if root.exists() and not root.is_dir():
         raise InputError("is a file; a skill is a folder", file=str(root))
+    return name
+
+
+def _begin_skill(root: Path) -> Path:
+    name = _name(root)
     title = name.replace("-", " ").capitalize()
     _write(root / "SKILL.md", _SKILL.format(name=name, title=title))
     return root / "SKILL.md"
