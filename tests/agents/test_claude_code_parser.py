@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_assay.agents.claude_code_parser import ClaudeCodeParser
-from skill_assay.agents.claude_code_reads import files_read
+from skill_assay.agents.skill_reads import files_read
 from skill_assay.errors import FailureKind
 from skill_assay.model.transcript import Event, Finished, Other, SkillUse, Started, Text, ToolCall, ToolResult
 

@@ -79,9 +79,7 @@ class ClaudeCode:
         grants=True,
         note="Earlier user messages stand before the prompt unanswered. A shell command can't read the key from its "
         "own environment, but from that of its parent process.",
-        listing=Listing(
-            per_skill=1536, total=30_000, other_totals={"[1m]": 30_000, "-4-": 8_000, "claude-3": 8_000}
-        ),
+        listing=Listing(per_skill=1536, total=30_000, other_totals={"[1m]": 30_000, "-4-": 8_000, "claude-3": 8_000}),
         user_skills=("${CLAUDE_CONFIG_DIR:-~/.claude}/skills",),
     )
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from skill_assay.agents.claude_code_reads import SkillReads
+from skill_assay.agents.skill_reads import Readers, SkillReads
 from skill_assay.model.transcript import SkillUse, ToolCall, ToolResult
 
-__all__ = ["BODY", "SkillCalls"]
+__all__ = ["BODY", "READERS", "SkillCalls"]
 
 BODY = "Base directory for this skill:"
 """How the message begins that carries a skill's text."""
+
+READERS = Readers((".claude/skills",), {"Read": "file_path"}, ("Bash",))
 
 
 class SkillCalls:
@@ -23,7 +25,7 @@ class SkillCalls:
     """
 
     def __init__(self, work: str, home: str) -> None:
-        self._reads = SkillReads(work, home)
+        self._reads = SkillReads(work, home, READERS)
         self._open: dict[str, SkillUse] = {}
 
     def called(self, call: ToolCall) -> None:

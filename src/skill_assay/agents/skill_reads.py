@@ -1,22 +1,34 @@
-"""Sees an agent read a skill's SKILL.md by itself, with the Read tool or in the shell. Exact paths, no substrings."""
+"""Sees an agent read a skill's SKILL.md by itself, with a tool that reads files or in the shell. Exact paths only."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from skill_assay.model.transcript import SkillUse, ToolCall, ToolResult
 
-__all__ = ["SkillReads", "files_read"]
+__all__ = ["Readers", "SkillReads", "files_read"]
 
 _READERS = frozenset(
     ("awk", "bat", "batcat", "cat", "head", "less", "more", "nl", "od", "sed", "strings", "tac", "tail", "xxd")
 )
 """Programs that print a file. `grep` shows lines that match, `ls` and `wc` none: no reads."""
 _SPLITS = frozenset({"&&", "||", ";", "|", "|&", "&", "(", ")", "{", "}", "\n", "do", "then", "else"})
-_SKILL = re.compile(r"\.claude/skills/([^/]+)/SKILL\.md$")
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """How an agent reads files, and where its skills lie."""
+
+    folders: tuple[str, ...]
+    """Skills folders below the working directory."""
+    tools: Mapping[str, str]
+    """Tool that reads a file → its argument that holds the path."""
+    shells: tuple[str, ...]
+    """Tools that run the command line in their argument `command`."""
 
 
 class SkillReads:
@@ -25,21 +37,29 @@ class SkillReads:
     Args:
         work: the working directory, from which relative paths are resolved.
         home: the home folder, for `~` and `$HOME`.
+        readers: the agent's tools and skills folders.
     """
 
-    def __init__(self, work: str, home: str) -> None:
+    def __init__(self, work: str, home: str, readers: Readers) -> None:
         self._work, self._home = work.replace("\\", "/"), home.replace("\\", "/")
+        self._readers = readers
+        folders = "|".join(re.escape(folder) for folder in readers.folders)
+        # Without a known working directory (a recording's) any such folder will do.
+        base = re.escape(posixpath.normpath(self._work)) + "/" if self._work else "(?:.*/)?"
+        self._skill = re.compile(rf"{base}(?:{folders})/[^/]+/SKILL\.md")
         self._asked: dict[str, list[str]] = {}
 
     def called(self, call: ToolCall) -> None:
         """Note what a call is about to read."""
-        if call.name == "Read":
-            paths = [self._absolute(str(call.input.get("file_path", "")), self._work)]
-        elif call.name == "Bash" and "SKILL.md" in str(call.input.get("command", "")):
+        if call.name in self._readers.tools:
+            argument = str(call.input.get(self._readers.tools[call.name], ""))
+            paths = [_resolve(argument.replace("\\", "/"), self._work, self._home)]
+        elif call.name in self._readers.shells and "SKILL.md" in str(call.input.get("command", "")):
             paths = files_read(str(call.input.get("command", "")), self._work, self._home)
         else:
             return
-        found = [path for path in paths if _SKILL.search(path) and self._own(path)]
+        # Only the working directory's own skills folder: a namesake elsewhere is another skill.
+        found = [path for path in paths if self._skill.fullmatch(path)]
         if found:
             self._asked[call.id] = found
 
@@ -49,13 +69,6 @@ class SkillReads:
             name = path.split("/")[-2]
             came = not result.is_error and bool(result.text.strip())
             yield SkillUse(name, "read", came, call_id=result.call_id, path=path, parent=result.parent)
-
-    def _absolute(self, path: str, folder: str) -> str:
-        return _resolve(path.replace("\\", "/"), folder, self._home)
-
-    def _own(self, path: str) -> bool:
-        """Only the working directory's own skills folder: a namesake elsewhere is another skill."""
-        return not self._work or path.startswith(posixpath.normpath(self._work) + "/.claude/skills/")
 
 
 def files_read(command: str, work: str, home: str) -> list[str]:

@@ -1,0 +1,118 @@
+"""Reads what `copilot -p … --output-format json` prints. Pure: bytes in, events out.
+
+It names neither tokens nor a price in its events; with `--usage-output-file` it would in a file of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from skill_assay.agents.api_words import failure_from_words
+from skill_assay.agents.json_lines import Lines, mapping, mappings, number, without_answer
+from skill_assay.agents.skill_reads import Readers
+from skill_assay.agents.skill_tool import SkillTool
+from skill_assay.errors import Failure
+from skill_assay.model.transcript import Event, Finished, Other, Retrying, Started, Text, ToolCall, ToolResult, Usage
+
+__all__ = ["CopilotParser"]
+
+_READERS = Readers((".github/skills", ".agents/skills", ".claude/skills"), {"view": "path"}, ("bash",))
+_SILENT = (
+    *("assistant.idle", "assistant.intent", "assistant.message_delta", "assistant.message_start"),
+    *("assistant.reasoning", "assistant.reasoning_delta", "assistant.tool_call_delta", "assistant.turn_end"),
+    *("assistant.turn_retry", "assistant.turn_start", "assistant.usage", "model.call_final_result"),
+    *("model.call_finished", "model.call_start", "skill.invoked", "tool.execution_partial_result"),
+    *("tool.execution_progress", "tool.shell_output", "user.message"),
+)
+_SILENT_GROUPS = ("session.", "permission.", "hook.")
+"""Notices about the session itself."""
+
+
+class CopilotParser:
+    """A parser for one attempt.
+
+    Args:
+        work: the working directory as the agent sees it.
+        home: its HOME.
+    """
+
+    def __init__(self, *, work: str = "", home: str = "") -> None:
+        self._lines = Lines(self._events)
+        self._skills = SkillTool("skill", "skill", work, home, _READERS)
+        self._started = False
+        self._names: tuple[str, ...] = ()
+        self._model: str | None = None
+        self._answer: str | None = None
+        self._turns = 0
+        self._failure: Failure | None = None
+        self._result: Mapping[str, Any] | None = None
+
+    def feed(self, line: bytes) -> Iterable[Event]:
+        """The events of one line."""
+        return self._lines.feed(line)
+
+    def end(self, exit_code: int | None, stderr: str) -> Finished:
+        """The last message, or why there is none."""
+        milliseconds = number(mapping(mapping(self._result).get("usage")).get("totalApiDurationMs"))
+        seconds = None if milliseconds is None else milliseconds / 1000
+        usage = Usage(turns=self._turns or None, api_seconds=seconds)
+        models = (self._model,) if self._model and self._turns else ()
+        if self._failure is not None:
+            return Finished(None, usage, self._failure, models=models)
+        if self._result is None or exit_code != 0 or self._result.get("exitCode"):
+            failure = without_answer(self._lines, exit_code, stderr)
+            if not self._lines.read and stderr.strip():
+                failure = failure_from_words(stderr, default=failure.kind)
+            return Finished(None, usage, failure, models=models)
+        return Finished(self._answer or "", usage, models=models)
+
+    def _events(self, data: Mapping[str, Any]) -> Iterator[Event]:
+        kind, about = str(data["type"]), mapping(data.get("data"))
+        match kind:
+            case "session.skills_loaded":
+                self._names = tuple(str(skill["name"]) for skill in mappings(about.get("skills")))
+            case "session.tools_updated" if not self._started:
+                self._started = True
+                yield Started(model=str(about.get("model") or "") or None, skills=self._names)
+            case "assistant.message":
+                yield from self._message(about)
+            case "tool.execution_start":
+                yield from self._call(about)
+            case "tool.execution_complete":
+                yield from self._result_of(about)
+            case "model.call_failure":
+                yield Retrying(failure_from_words(str(about.get("errorMessage") or ""), status=about.get("statusCode")))
+            case "session.error":
+                self._failure = failure_from_words(str(about["message"]), status=about.get("statusCode"))
+            case "result":
+                self._result = data
+            case _ if kind not in _SILENT and not kind.startswith(_SILENT_GROUPS):
+                yield Other(kind, known=False, raw=data)
+
+    def _message(self, about: Mapping[str, Any]) -> Iterator[Event]:
+        parent = _parent(about)
+        self._model = str(about.get("model") or "") or self._model
+        said, ident = str(about.get("content") or ""), str(about.get("messageId") or "") or None
+        self._failure = None
+        if parent is None:
+            self._turns += 1
+            self._answer = said
+        if said:
+            yield Text(said, parent, ident)
+
+    def _call(self, about: Mapping[str, Any]) -> Iterator[Event]:
+        arguments = mapping(about.get("arguments"))
+        call = ToolCall(str(about["toolCallId"]), str(about["toolName"]), arguments, _parent(about))
+        self._skills.called(call)
+        yield call
+
+    def _result_of(self, about: Mapping[str, Any]) -> Iterator[Event]:
+        said = mapping(about.get("result")).get("content") or mapping(about.get("error")).get("message") or ""
+        result = ToolResult(str(about["toolCallId"]), str(said), about.get("success") is not True, _parent(about))
+        yield result
+        yield from self._skills.answered(result)
+
+
+def _parent(about: Mapping[str, Any]) -> str | None:
+    return str(about.get("parentToolCallId") or "") or None
