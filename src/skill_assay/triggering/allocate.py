@@ -21,7 +21,7 @@ from skill_assay.stats.triggering import decided_fires, reaches
 __all__ = ["HOPELESS", "Allocation", "Effort", "Rival", "Tally"]
 
 Effort = Literal["full", "curtailed", "adaptive"]
-HOPELESS = 0.1
+HOPELESS = 0.15
 """A part is left when the chance to come out ahead in it is below this."""
 
 
