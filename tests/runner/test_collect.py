@@ -87,3 +87,10 @@ def test_links_and_pipes_are_never_followed(tmp_path: Path) -> None:
         "not collected, a link: folder-link",
         "not collected, not a regular file: pipe",
     ]
+
+
+def test_what_is_over_the_cap_is_remembered_with_its_size(tmp_path: Path) -> None:
+    before = take_snapshot(tmp_path, None)
+    write(tmp_path / "big.txt", "x" * 100)
+    write(tmp_path / "small.txt", "x" * 10)
+    assert changes_since(before, tmp_path, None, 50).omitted == {"big.txt": 100}

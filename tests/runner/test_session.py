@@ -16,6 +16,7 @@ from skill_assay.benchmark.derive import derive
 from skill_assay.cli.result import exit_code
 from skill_assay.errors import AssayError, FailureKind, IncompleteError, InputError
 from skill_assay.model.agent import SignIn
+from skill_assay.model.grade import Decision
 from skill_assay.model.trial import Limits, State
 from skill_assay.runner import prepare
 from skill_assay.runner.engine import Ending
@@ -327,3 +328,12 @@ def test_a_sandbox_that_can_not_be_laid_out_stops_the_run_with_one_message(
     assert len(list(ws.glob("**/trial.json"))) == 2, "what was measured is kept"
     monkeypatch.setattr(prepare, "place_fixtures", real)
     assert len(trials(run_small(skill, ws, mode="resume"))) == 8
+
+
+def test_an_output_over_the_cap_is_no_mark_against_the_agent(tmp_path: Path) -> None:
+    checks = [{"text": "there", "check": {"file_exists": "hello.txt"}}, CHECK]
+    skill = write_skill(tmp_path, [{"id": 1, "prompt": "Greet.", "expectations": checks}])
+    result = run_small(skill, tmp_path / "ws", settings(trials=1, limits=Limits(output_bytes=4)))
+    trial = trials(result)["1/with_skill/1"]
+    assert trial.omitted == {"hello.txt": 5}
+    assert [grade.decision for grade in trial.grades] == [Decision.PASSED, Decision.UNGRADED]

@@ -30,6 +30,8 @@ class Source:
     name: str
     text: str | None = None
     root: Path | None = None
+    kept: bool = True
+    """Whether the file is among the outputs; else the agent left it, and it was too large."""
 
     @property
     def label(self) -> str:
@@ -44,6 +46,8 @@ class Source:
 
     def read(self) -> str:
         """The whole text; `Unreadable` when it is none."""
+        if not self.kept:
+            raise Unreadable("is larger than what is kept")
         return self.text if self.text is not None else read_text(self.root or Path(), self.name)
 
 
@@ -77,12 +81,18 @@ def gather(work: Work, where: Sequence[str]) -> tuple[list[Source], str | None]:
         elif name == "transcript":
             found = [Source("transcript.md", transcript_text(work.events))] if work.events else []
         else:
-            files = work.files if name == "files" else matching(work.files, name)
+            files = _named(work.files, name)
             found = [Source(file, root=work.outputs) for file in files]
+            left = tuple(work.omitted)
+            found += [Source(file, root=work.outputs, kept=False) for file in _named(left, name)]
         if not found and name not in DEFAULT_PLACES:
             missing = missing or name
         sources.update({f"{source.root}:{source.name}": source for source in found})
     return list(sources.values()), missing
+
+
+def _named(files: Sequence[str], name: str) -> Sequence[str]:
+    return files if name == "files" else matching(files, name)
 
 
 def transcript_text(events: Sequence[Event]) -> str:

@@ -162,6 +162,8 @@ class Outcome:
     """Collected files, relative to `outputs/`."""
     notes: tuple[str, ...] = ()
     """What was left out and why, changes to the installed skill, …"""
+    omitted: Mapping[str, int] = field(default_factory=dict)
+    """Files the agent left that could not be kept (too large, above all), with their bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,8 @@ class Trial:
     versions: Mapping[str, str] = field(default_factory=dict)
     remarks: Mapping[str, Any] = field(default_factory=dict)
     """What a judge had to say beside its grades: `claims`, `eval_feedback`, `user_notes_summary`."""
+    omitted: Mapping[str, int] = field(default_factory=dict)
+    """Files the agent left that are not among the outputs, with their bytes: no check may say they are not there."""
 
     @property
     def last(self) -> Attempt | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,3 +52,5 @@ class Work:
     """The skill's `evals/` folder, where reference files, schemas and `checks.py` lie."""
     code: CodeRunner
     """Runs a command in the trial's sandbox, in a copy of the outputs, without credentials."""
+    omitted: Mapping[str, int] = field(default_factory=dict)
+    """Files the agent left that are not kept, with their bytes."""

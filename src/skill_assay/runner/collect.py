@@ -43,6 +43,8 @@ class Changes:
 
     files: tuple[str, ...]
     notes: tuple[str, ...]
+    omitted: dict[str, int]
+    """Files over the cap, with their bytes."""
 
 
 def take_snapshot(work: Path, skills: Path | None) -> Snapshot:
@@ -65,7 +67,9 @@ def changes_since(before: Snapshot, work: Path, skills: Path | None, cap_bytes: 
             changed.append((path.stat(follow_symlinks=False).st_size, name))
     notes += [f"deleted by the agent: {name}" for name in sorted(before.files.keys() - seen)]
     notes += _skill_notes(before, work, skills)
-    return Changes(tuple(sorted(_fitting(changed, cap_bytes, notes))), tuple(notes))
+    fitting = tuple(sorted(_fitting(changed, cap_bytes, notes)))
+    omitted = {name: size for size, name in changed if name not in set(fitting)}
+    return Changes(fitting, tuple(notes), omitted)
 
 
 def _fitting(changed: list[tuple[int, str]], cap_bytes: int, notes: list[str]) -> Iterator[str]:

@@ -77,4 +77,5 @@ def _work(eval_: Eval, trial: Trial, run: RunFolder, agent: Agent, grading: Grad
         skill_used=trial.skill_used,
         evals_root=grading.evals_root,
         code=grading.code,
+        omitted=trial.omitted,
     )

@@ -58,16 +58,18 @@ def collect(spec: TrialSpec, attempt: Attempt, room: Room, rig: Rig) -> Outcome:
     run = rig.iteration.run_folder(spec.id)
     run.clear_outputs()
     kept, notes = [], list(changes.notes)
+    omitted = {run.output_name(name): size for name, size in changes.omitted.items()}
     for name in changes.files:
         stored = run.output_name(name)
         why = run.add_output(stored, room.place.work / name)
         if why is not None:
             notes.append(f"not collected, it {why}: {stored}")
+            omitted[stored] = (room.place.work / name).lstat().st_size
             continue
         kept.append(stored)
         if stored != name:
             notes.append(f"kept under another name: {stored}")
-    return Outcome(attempt, tuple(kept), tuple(notes))
+    return Outcome(attempt, tuple(kept), tuple(notes), omitted)
 
 
 def _install(spec: TrialSpec, kit: ArmKit, skills: Path) -> None:

@@ -98,6 +98,7 @@ def _trial(spec: TrialSpec, rig: Rig, attempts: Sequence[Attempt], outcome: Outc
         attempts=tuple(attempts),
         outputs=outcome.outputs,
         notes=outcome.notes,
+        omitted=outcome.omitted,
         skill_used=_skill_used(spec, rig, outcome.attempt),
         arm_agent=spec.arm.agent,
         arm_model=spec.arm.model,

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from skill_assay.graders.checks.absent import absent
 from skill_assay.graders.checks.arguments import ABSENT, Absent, BadArgument, argument
 from skill_assay.graders.checks.readers import anything, choice, evals_file, glob
-from skill_assay.graders.checks.verdict import Verdict, nothing, said
+from skill_assay.graders.checks.verdict import Verdict, said
 from skill_assay.graders.json_text import NotJson, json_equal, parse_json
-from skill_assay.graders.outputs import Unreadable, matching, place, read_bytes, seen
+from skill_assay.graders.outputs import Unreadable, matching, place, read_bytes
 from skill_assay.graders.words import quoted, shown
 from skill_assay.model.work import Work
 
@@ -46,7 +47,7 @@ class Equals:
         """Yes on the first file that is equal."""
         files = matching(work.files, self.file)
         if not files:
-            return nothing(f"No file matches {self.file}. {seen(work.files)}")
+            return absent(work, self.file)
         wanted, differences = self._wanted(), []
         for name in files:
             difference = self._difference(work, name, wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,6 +11,7 @@ from skill_assay.graders.checks.readers import glob, whole
 from skill_assay.graders.checks.verdict import Verdict, said
 from skill_assay.graders.outputs import Unreadable, matching, place, safe_file, seen
 from skill_assay.graders.words import counted, listed
+from skill_assay.model.grade import Evidence
 from skill_assay.model.work import Work
 
 __all__ = ["FileAbsent", "FileExists"]
@@ -34,11 +36,11 @@ class FileExists:
         fitting = [name for name, size in sizes.items() if self._fits(size)]
         if fitting:
             names = listed(f"{name} ({_size(sizes[name])})" for name in fitting)
-            return said(True, f"{self.path} is there: {names}.", tuple(place(name) for name in fitting[:10]))
+            return said(True, f"{self.path} is there: {names}.", _places(work, fitting))
         if sizes:
             names = listed(f"{name} ({_size(size)})" for name, size in sizes.items())
             found = f"{self.path} is there, but not with {self._wanted()}: {names}."
-            return said(False, found, tuple(place(name) for name in list(sizes)[:10]))
+            return said(False, found, _places(work, sizes))
         return said(False, f"No file matches {self.path}. {seen(work.files)}")
 
     def _fits(self, size: int | None) -> bool:
@@ -62,6 +64,10 @@ class FileAbsent(FileExists):
         return said(not there.passed, there.evidence, there.places)
 
 
+def _places(work: Work, names: Iterable[str]) -> tuple[Evidence, ...]:
+    return tuple(place(name) for name in list(names)[:10] if name not in work.omitted)
+
+
 def _sizes(work: Work, pattern: str) -> dict[str, int | None]:
     """Bytes of each file that matches; `None` for what is no regular file."""
     sizes: dict[str, int | None] = {}
@@ -70,7 +76,8 @@ def _sizes(work: Work, pattern: str) -> dict[str, int | None]:
             sizes[name] = safe_file(work.outputs, name).stat().st_size
         except (Unreadable, OSError):
             sizes[name] = None
-    return sizes
+    # What could not be kept was there all the same, and its size is known.
+    return sizes | {name: work.omitted[name] for name in matching(tuple(work.omitted), pattern)}
 
 
 def _size(size: int | None) -> str:

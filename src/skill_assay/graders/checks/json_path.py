@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from skill_assay.graders.bounded import bounded
+from skill_assay.graders.checks.absent import absent
 from skill_assay.graders.checks.arguments import ABSENT, BadArgument, argument, read_arguments
 from skill_assay.graders.checks.readers import (
     Root,
@@ -23,7 +24,7 @@ from skill_assay.graders.checks.readers import (
 )
 from skill_assay.graders.checks.verdict import Answer, Verdict, broken, nothing, said
 from skill_assay.graders.json_text import NotJson, json_equal, json_type, parse_json
-from skill_assay.graders.outputs import Unreadable, matching, place, read_text, seen
+from skill_assay.graders.outputs import Unreadable, matching, place, read_text
 from skill_assay.graders.words import listed, shown
 from skill_assay.model.work import Work
 
@@ -145,7 +146,7 @@ class JsonPath(Field):
         for pattern, fields in groups.items():
             files = matching(work.files, pattern)
             if not files:
-                return nothing(f"No file matches {pattern}. {seen(work.files)}")
+                return absent(work, pattern)
             verdicts.append(await bounded(look_into, work.outputs, files, [_plain(field) for field in fields]))
         return _together(verdicts)
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from skill_assay.graders.bounded import bounded
+from skill_assay.graders.checks.absent import absent
 from skill_assay.graders.checks.arguments import BadArgument, argument
 from skill_assay.graders.checks.readers import Root, evals_file, glob
 from skill_assay.graders.checks.verdict import Answer, Verdict, broken, nothing, said
 from skill_assay.graders.json_text import NotJson, parse_json
-from skill_assay.graders.outputs import Unreadable, matching, place, read_bytes, read_text, seen
+from skill_assay.graders.outputs import Unreadable, matching, place, read_bytes, read_text
 from skill_assay.graders.words import counted, listed, shortened, shown
 from skill_assay.model.work import Work
 
@@ -73,7 +74,7 @@ class JsonSchema:
         """Yes on the first file that satisfies it."""
         files = matching(work.files, self.file)
         if not files:
-            return nothing(f"No file matches {self.file}. {seen(work.files)}")
+            return absent(work, self.file)
         return await bounded(look_into, work.outputs, files, self.schema)
 
 

@@ -12,7 +12,7 @@ from skill_assay.graders.bounded import bounded
 from skill_assay.graders.checks.arguments import BadArgument, argument
 from skill_assay.graders.checks.readers import Root, text
 from skill_assay.graders.checks.text import places_reader, sources_or_nothing
-from skill_assay.graders.checks.verdict import Verdict, nothing, said
+from skill_assay.graders.checks.verdict import Verdict, nothing, said, unknown
 from skill_assay.graders.json_text import NotJson, parse_json
 from skill_assay.graders.texts import Source, leaves, texts
 from skill_assay.graders.words import listed, shown
@@ -80,6 +80,8 @@ def look_into(sources: Sequence[Source], wanted: str) -> Verdict:
             wrong.append(read[-1])
         places.append(source.place())
     left_out = f" Skipped: {listed(skipped)}." if skipped else ""
+    if not read and any("larger than" in reason for reason in skipped):
+        return unknown(f"What was left is too large to be looked into.{left_out}")
     if not read:
         return nothing(f"There is no text long enough to tell its language.{left_out}")
     if wrong:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from skill_assay.graders.bounded import bounded
+from skill_assay.graders.checks.absent import absent
 from skill_assay.graders.checks.arguments import ABSENT, BadArgument, argument, read_arguments
 from skill_assay.graders.checks.readers import Root, glob, list_of, regex, text, whole
 from skill_assay.graders.checks.verdict import Answer, Verdict, nothing, said
-from skill_assay.graders.outputs import Unreadable, matching, place, read_text, seen
+from skill_assay.graders.outputs import Unreadable, matching, place, read_text
 from skill_assay.graders.words import counted, listed, quoted, shown
 from skill_assay.model.work import Work
 
@@ -103,7 +104,7 @@ class Csv:
         """Yes on the first table that has all of it."""
         files = matching(work.files, self.file)
         if not files:
-            return nothing(f"No file matches {self.file}. {seen(work.files)}")
+            return absent(work, self.file)
         return await bounded(look_into, work.outputs, files, self)
 
     def problems(self, header: list[str], rows: list[list[str]]) -> list[str]:
