@@ -21,6 +21,8 @@ COMMANDS: dict[str, str] = {
     "benchmark": "Derive the numbers of an iteration again, without an agent.",
     "compare": "Judge two arms' outputs blind, in both orders.",
     "improve": "Say why results came out so, and propose a better version of the skill.",
+    "iterate": "Improve in rounds: keep a new version only when it measures better.",
+    "judge-check": "Hold the judge against people's verdicts on single expectations.",
     "gate": "Hold a benchmark to its thresholds: met, not met, or not whole.",
     "trigger": "Ask trigger queries: does the agent use the skill when it should, and only then?",
     "history": "All iterations of a skill as a table and a trend plot.",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 __all__ = [
+    "Agreement",
     "Calibration",
     "Classification",
     "Decision",
@@ -61,6 +62,23 @@ class TestResult:
     """Whether every rearrangement was counted; else `resamples` random ones, with the +1 correction."""
     resamples: int = 0
     """Number of random rearrangements drawn; 0 when exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A judge's yes or no against a person's, who is taken to be right."""
+
+    n: int
+    agreed: int
+    true_passes: int
+    """As the person says."""
+    true_fails: int
+    kappa: float | None
+    alpha: float | None
+    sensitivity: float | None
+    """Share of true passes that the judge passed; `None` without any."""
+    specificity: float | None
+    """Share of true fails that the judge failed; `None` without any."""
 
 
 @dataclass(frozen=True, slots=True)

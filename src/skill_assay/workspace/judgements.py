@@ -3,6 +3,7 @@
 iteration-N/
   comparison-<pair>.json  comparisons.json    two outputs compared blind; all pairs summed up
   judge-1.jsonl                               questions to comparator, analyst and improver, and the replies
+  label-sample.json                           expectations drawn at random, for people to decide
   analysis.json                               what the numbers, and the analyst, say
   candidate/                                  a proposed version of the skill
     changes.json  changes.diff  before.tar      what and why; the folder before it was put in place
@@ -28,11 +29,13 @@ __all__ = [
     "read_changes",
     "read_comparisons",
     "read_history",
+    "read_sample",
     "write_analysis",
     "write_candidate",
     "write_changes",
     "write_comparisons",
     "write_history",
+    "write_sample",
 ]
 
 
@@ -120,6 +123,19 @@ def keep_before(iteration: Iteration, root: Path, files: Sequence[str]) -> Path:
     if not path.exists():
         iteration.writer.write_verbatim(path, pack(root, files))
     return path
+
+
+def write_sample(iteration: Iteration, sample: Mapping[str, Any]) -> Path:
+    """Write `label-sample.json`: the expectations a person is asked to decide."""
+    path = iteration.path / "label-sample.json"
+    iteration.writer.write_json(path, sample)
+    return path
+
+
+def read_sample(iteration: Iteration) -> Any:
+    """`label-sample.json`; `None` when none was drawn."""
+    path = iteration.path / "label-sample.json"
+    return read_json(path) if path.is_file() else None
 
 
 def read_history(workspace: Workspace) -> Any:
