@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "gate": "Hold a benchmark to its thresholds: met, not met, or not whole.",
     "trigger": "Ask trigger queries: does the agent use the skill when it should, and only then?",
     "history": "All iterations of a skill as a table and a trend plot.",
+    "view": "Look at results in a browser.",
     "power": "Say what so many evals and trials can see, and what they cost.",
     "doctor": "Show which agents are here and try our detection on them.",
     "clean": "Remove what dead runs left behind.",

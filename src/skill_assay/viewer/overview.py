@@ -1,0 +1,153 @@
+"""The first page: the verdict, what it rests on, what was left out, and how it went before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skill_assay.errors import AssayError
+from skill_assay.model.benchmark import Exclusion, Run
+from skill_assay.reports.verdict import headline
+from skill_assay.reports.verdict_explained import explanation
+from skill_assay.viewer.files import read_text
+from skill_assay.viewer.site import Opened, Site
+from skill_assay.workspace.journal import replay
+from skill_assay.workspace.run_folder import read_json
+from skill_assay.workspace.store import Iteration
+
+__all__ = ["Live", "Overview", "Trend", "live_state", "overview"]
+
+_WORST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """One iteration in a row of them."""
+
+    name: str
+    effect: float | None
+    verdict: str | None
+    rates: Mapping[str, float]
+    """Arm → mean pass rate."""
+    shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What the page shows beside the benchmark itself."""
+
+    headline: str | None
+    tone: str
+    """`better`, `worse` or `open`: how the headline is marked."""
+    explanation: tuple[str, ...]
+    worst: tuple[Run, ...]
+    exclusions: tuple[tuple[Exclusion, Run | None], ...]
+    trend: tuple[Trend, ...]
+    comparisons: tuple[str, ...] = ()
+    """What a comparator said, a line each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """Where a run stands."""
+
+    planned: int
+    done: int
+    running: int
+    excluded: int
+    usd: float
+    going: bool
+    """Whether a session began and did not end."""
+    lines: int
+
+
+def overview(site: Site, opened: Opened) -> Overview:
+    """The page of an iteration."""
+    inference = opened.derived.inference
+    found = opened.benchmark
+    tone = "open"
+    if inference is not None and inference.verdict in ("better", "worse") and not inference.negligible:
+        tone = inference.verdict
+    by_place = opened.by_place
+    return Overview(
+        headline=headline(inference) if inference else None,
+        tone=tone,
+        explanation=tuple(explanation(inference)) if inference else (),
+        worst=opened.worst[:_WORST],
+        exclusions=tuple((one, by_place.get((one.eval.key, one.arm, one.number))) for one in found.exclusions),
+        trend=tuple(_trend(site, opened)),
+        comparisons=tuple(_analysis(opened.iteration)),
+    )
+
+
+def _trend(site: Site, opened: Opened) -> list[Trend]:
+    """From each iteration's own `benchmark.json`: deriving all of them again would make the page wait."""
+    rows = []
+    for one in site.iterations:
+        if one.path.name == opened.name:
+            inference = opened.derived.inference
+            rates = {arm.arm.name: arm.pass_rate.mean for arm in opened.benchmark.arms if arm.pass_rate}
+            effect, verdict = (inference.effect, inference.verdict) if inference else (None, None)
+            rows.append(Trend(opened.name, effect, verdict, rates, True))
+            continue
+        try:
+            rows.append(_stored(one.path.name, read_json(one.benchmark_path)))
+        except AssayError:
+            rows.append(Trend(one.path.name, None, None, {}, False))
+    return rows if len(rows) > 1 else []
+
+
+def _stored(name: str, data: Any) -> Trend:
+    facts = data if isinstance(data, Mapping) else {}
+    inference = facts.get("inference") if isinstance(facts.get("inference"), Mapping) else {}
+    summary = facts.get("run_summary") if isinstance(facts.get("run_summary"), Mapping) else {}
+    rates = {}
+    for arm, figures in summary.items() if isinstance(summary, Mapping) else ():
+        spread = figures.get("pass_rate") if isinstance(figures, Mapping) else None
+        mean = _number(spread.get("mean")) if isinstance(spread, Mapping) else None
+        if mean is not None:
+            rates[str(arm)] = mean
+    effect = _number(inference.get("effect")) if isinstance(inference, Mapping) else None
+    verdict = inference.get("verdict") if isinstance(inference, Mapping) else None
+    return Trend(name, effect, verdict if isinstance(verdict, str) else None, rates, False)
+
+
+def _number(value: Any) -> float | None:
+    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if good else None
+
+
+def _analysis(iteration: Iteration) -> list[str]:
+    """What an analyst noted (`analysis.json`, a list of sentences or an object with `notes`)."""
+    if read_text(iteration.path, "analysis.json", 1) is None:
+        return []
+    try:
+        data = read_json(iteration.path / "analysis.json")
+    except AssayError:
+        return []
+    notes = data.get("notes") if isinstance(data, Mapping) else data
+    return [one for one in notes if isinstance(one, str)] if isinstance(notes, list) else []
+
+
+def live_state(iteration: Iteration) -> Live | None:
+    """Where the run of an iteration of ours stands, by its journal; `None` for any other."""
+    if not iteration.has_plan or not iteration.journal_paths():
+        return None
+    try:
+        planned = len(iteration.read_plan().order)
+    except AssayError:
+        return None
+    state = replay(iteration.journal_paths())
+    states = list(state.states.values())
+    settled = sum(one in ("completed", "excluded") for one in states)
+    return Live(
+        planned=planned,
+        done=settled,
+        running=states.count("running") if state.cut_off else 0,
+        excluded=states.count("excluded"),
+        usd=state.spent.usd,
+        going=state.cut_off,
+        lines=state.lines,
+    )

@@ -1,0 +1,76 @@
+"""Starts the server on this machine's own address and opens a browser."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+from collections.abc import Callable
+
+from skill_assay.errors import InputError
+from skill_assay.viewer.security import Door
+from skill_assay.viewer.site import Site
+
+__all__ = ["listen", "serve"]
+
+_LOWEST, _PORTS = 20_000, 12_000
+
+
+def serve(site: Site, *, port: int | None, browser: bool, say: Callable[[str], None]) -> None:
+    """Serve until interrupted.
+
+    Args:
+        site: what is shown.
+        port: where to listen; `None` finds a free one.
+        browser: whether to open one.
+        say: is told the address once the server listens.
+
+    Raises:
+        InputError: the port is taken.
+    """
+    import uvicorn
+
+    from skill_assay.viewer.server import make_app
+
+    listening = listen(port, str(site.shown.path.parent))
+    door = Door(listening.getsockname()[1])
+    config = uvicorn.Config(
+        make_app(site, door), log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
+    )
+    say(door.url)
+    if browser:
+        import webbrowser
+
+        webbrowser.open(door.url)
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        listening.close()
+
+
+def listen(port: int | None, place: str) -> socket.socket:
+    """A socket that listens on loopback.
+
+    A place has a port that it prefers, since what a browser keeps for a page (words not saved yet) it keeps by port.
+    Where that one is taken, whoever has it is left alone and any free one serves.
+
+    Raises:
+        InputError: a port was named and is taken.
+    """
+    digest = int.from_bytes(hashlib.sha256(place.encode("utf-8", "replace")).digest()[:4], "big")
+    wanted = [port] if port else [_LOWEST + digest % _PORTS, 0]
+    for one in wanted:
+        found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind(("127.0.0.1", one))
+            found.listen(128)
+        except OSError:
+            found.close()
+        else:
+            return found
+    raise InputError("the port is taken", found=str(port), hint="Leave --port out to use a free one.")

@@ -1,0 +1,235 @@
+"""The local server: pages on demand, files as they are, feedback written, a run followed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import asdict
+from pathlib import PurePosixPath
+from typing import Any
+
+import anyio
+from anyio.to_thread import run_sync
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from skill_assay.errors import AssayError, NotFoundError
+from skill_assay.model.benchmark import Run
+from skill_assay.reports.forest import forest_rows, forest_svg
+from skill_assay.viewer.feedback import FeedbackStore
+from skill_assay.viewer.files import Refused, inside
+from skill_assay.viewer.links import ServerLinks
+from skill_assay.viewer.matrix import Filter
+from skill_assay.viewer.outputs import MEDIA_TYPES
+from skill_assay.viewer.overview import live_state
+from skill_assay.viewer.pages import Pages
+from skill_assay.viewer.render import ASSETS, asset
+from skill_assay.viewer.security import FRAME_CSP, Door, Guard
+from skill_assay.viewer.site import Opened, Site
+from skill_assay.viewer.states import STATES
+
+__all__ = ["make_app"]
+
+_LARGEST_POST = 1_000_000
+_LIVE_SECONDS = 1.0
+_SVG_CSP = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
+_PLAIN = {
+    "md",
+    "txt",
+    "json",
+    "jsonl",
+    "csv",
+    "tsv",
+    "yaml",
+    "yml",
+    "toml",
+    "xml",
+    "log",
+    "py",
+    "js",
+    "ts",
+    "css",
+    "sh",
+}
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def make_app(site: Site, door: Door) -> Guard:
+    """The ASGI application, behind its door."""
+    return Guard(_Viewer(site).app(), door)
+
+
+class _Viewer:
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.pages = Pages(site, ServerLinks())
+        self.feedback = FeedbackStore()
+        self.plots: dict[tuple[str, int], str] = {}
+
+    def app(self) -> Starlette:
+        """Routes; every page of an iteration lies below `/i/<its folder's name>`."""
+        below = "/i/{iteration}"
+        routes = [
+            Route("/", self.home),
+            Route("/assets/{name}", self.asset),
+            Route(f"{below}/overview", self._html(self.pages.overview)),
+            Route(f"{below}/evals", self._html(self._evals, with_request=True)),
+            Route(f"{below}/expectations", self._html(self._expectations, with_request=True)),
+            Route(f"{below}/trial/{{run}}", self._html(self._trial, with_request=True)),
+            Route(f"{below}/plot/forest.svg", self.forest),
+            Route(f"{below}/file/{{run}}/{{name:path}}", self.file),
+            Route(f"{below}/frame/{{run}}/{{name:path}}", self.frame),
+            Route(f"{below}/feedback", self.save, methods=["POST"]),
+            Route(f"{below}/live", self.live),
+        ]
+        return Starlette(routes=routes, exception_handlers={404: self._missing, Exception: self._broken})
+
+    async def home(self, request: Request) -> Response:
+        """The iteration that was asked for."""
+        return RedirectResponse(self.pages.links.page(self.site.shown.path.name, "overview"), 303)
+
+    async def asset(self, request: Request) -> Response:
+        """The stylesheet and the script."""
+        name = request.path_params["name"]
+        if name not in ASSETS:
+            return Response("no such file", 404)
+        return Response(asset(name), media_type=ASSETS[name])
+
+    def _html(self, make: Callable[..., str], *, with_request: bool = False) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            name = request.path_params["iteration"]
+            try:
+                opened = await run_sync(self.site.open, name)
+                page = await run_sync(make, opened, *([request] if with_request else []))
+            except AssayError as error:
+                return HTMLResponse(self._problem(name, error), 404 if isinstance(error, NotFoundError) else 500)
+            return HTMLResponse(page)
+
+        return endpoint
+
+    def _problem(self, name: str, error: AssayError) -> str:
+        iteration = self.site.named(name)
+        live = live_state(iteration) if iteration else None
+        if live is not None and live.going:
+            return self.pages.problem(name, "Nothing is measured yet", "The first trials are running.")
+        return self.pages.problem(name, "Nothing to show", str(error))
+
+    def _evals(self, opened: Opened, request: Request) -> str:
+        asked = request.query_params
+        state, page = asked.get("state", ""), asked.get("page", "1")
+        number = int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 1
+        wanted = Filter(
+            state if state in STATES else "", asked.get("tag", ""), asked.get("text", "")[:200], max(1, number)
+        )
+        return self.pages.evals(opened, wanted)
+
+    def _expectations(self, opened: Opened, request: Request) -> str:
+        return self.pages.expectations(opened, request.query_params.get("text", "")[:200])
+
+    def _trial(self, opened: Opened, request: Request) -> str:
+        return self.pages.trial(opened, _run(opened, request))
+
+    async def forest(self, request: Request) -> Response:
+        """The plot of effects by eval."""
+        try:
+            opened = await run_sync(self.site.open, request.path_params["iteration"])
+        except AssayError as error:
+            return Response(str(error), 404)
+        svg = await run_sync(self._forest, opened)
+        return Response(svg, media_type="image/svg+xml", headers={"content-security-policy": _SVG_CSP})
+
+    def _forest(self, opened: Opened) -> str:
+        key = (opened.name, id(opened.derived))
+        if key not in self.plots:
+            self.plots = {one: plot for one, plot in self.plots.items() if one[0] != opened.name}
+            self.plots[key] = forest_svg(forest_rows(opened.benchmark, opened.derived.inference))
+        return self.plots[key]
+
+    async def file(self, request: Request) -> Response:
+        """A file of a run folder: shown where a browser can do so safely, else a download."""
+        return await run_sync(self._file, request, False)
+
+    async def frame(self, request: Request) -> Response:
+        """An HTML file an agent made, for a frame: without scripts, without network, with an origin of its own."""
+        return await run_sync(self._file, request, True)
+
+    def _file(self, request: Request, framed: bool) -> Response:
+        name = request.path_params["name"]
+        try:
+            opened = self.site.open(request.path_params["iteration"])
+            path = inside(opened.folder(_run(opened, request)), name)
+        except (AssayError, Refused) as error:
+            return Response(str(error), 404, media_type="text/plain")
+        suffix = PurePosixPath(name).suffix.lstrip(".").lower()
+        headers = {"content-security-policy": FRAME_CSP}
+        if framed:
+            return FileResponse(path, media_type="text/html", headers=headers)
+        media = "text/plain; charset=utf-8" if suffix in _PLAIN else MEDIA_TYPES.get(suffix)
+        if media == "application/pdf":
+            headers = {}  # a browser's own reader refuses to work inside a sandbox
+        kind = "inline" if media else "attachment"
+        return FileResponse(
+            path,
+            media_type=media or "application/octet-stream",
+            headers=headers,
+            filename=path.name,
+            content_disposition_type=kind,
+        )
+
+    async def save(self, request: Request) -> Response:
+        """Write feedback; "saved" is answered only when the file is on the disk."""
+        try:
+            asked = await _json(request)
+            opened = await run_sync(self.site.open, request.path_params["iteration"])
+            when = await run_sync(self.feedback.change, opened.iteration, asked, opened.runs)
+        except (AssayError, ValueError) as error:
+            return JSONResponse({"error": str(error)}, 409 if isinstance(error, AssayError) else 400)
+        return JSONResponse({"saved": when})
+
+    async def live(self, request: Request) -> Response:
+        """Where a run stands, each time that changed, until it ends."""
+        iteration = self.site.named(request.path_params["iteration"])
+        if iteration is None:
+            return Response("no such iteration", 404)
+
+        async def events() -> AsyncIterator[str]:
+            seen = -1
+            while not await request.is_disconnected():
+                state = await run_sync(live_state, iteration)
+                if state is None:
+                    return
+                if state.lines != seen:
+                    seen = state.lines
+                    yield f"data: {json.dumps(asdict(state))}\n\n"
+                if not state.going:
+                    return
+                await anyio.sleep(_LIVE_SECONDS)
+
+        return StreamingResponse(events(), media_type="text/event-stream")
+
+    async def _missing(self, request: Request, error: Exception) -> Response:
+        return HTMLResponse(self.pages.problem(self.site.shown.path.name, "No such page", ""), 404)
+
+    async def _broken(self, request: Request, error: Exception) -> Response:
+        return Response(f"The viewer failed on this page: {type(error).__name__}", 500, media_type="text/plain")
+
+
+def _run(opened: Opened, request: Request) -> Run:
+    run = opened.runs.get(request.path_params["run"])
+    if run is None:
+        raise NotFoundError("no such trial", file=str(opened.iteration.path), found=request.path_params["run"])
+    return run
+
+
+async def _json(request: Request) -> dict[str, Any]:
+    data = bytearray()
+    async for part in request.stream():
+        data += part
+        if len(data) > _LARGEST_POST:
+            raise ValueError("too large")
+    value = json.loads(bytes(data))
+    if not isinstance(value, dict):
+        raise ValueError("expected an object")
+    return value
