@@ -40,8 +40,8 @@ def test_a_position_biased_judge_is_reported(workspace: Path, tmp_path: Path) ->
         "0 evals won, 2 tied, 0 lost" in result.output and "In 2 of 2 pairs (100%) the order decided" in result.output
     )
     folder = workspace / "iteration-1"
-    assert len(list(folder.glob("comparison-*.json"))) == 2
-    assert json.loads((folder / "comparisons.json").read_text())["flip_rate"] == 1.0
+    assert len(list((folder / "comparisons").glob("comparison-*.json"))) == 2
+    assert json.loads((folder / "comparisons" / "summary.json").read_text())["flip_rate"] == 1.0
     assert len((folder / "judge-1.jsonl").read_text().splitlines()) == 4
     journal = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
     assert (

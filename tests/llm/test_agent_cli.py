@@ -16,11 +16,22 @@ import pytest
 from skill_assay.agents.claude_code import ClaudeCode
 from skill_assay.agents.command import CommandAgent
 from skill_assay.errors import FailureKind
+from skill_assay.graders.judge import JudgeGrader
+from skill_assay.graders.judge_log import MemoryLog
 from skill_assay.llm.agent_cli import AgentVoice, json_in
-from skill_assay.llm.base import Said
+from skill_assay.llm.base import Asker, Said
+from skill_assay.llm.scripted_judge import judge_reply
+from skill_assay.model.evals import Eval, Expectation
 from skill_assay.model.place import Place
-from skill_assay.modelserver import Error, Rule, Script, ToolUse, Turn, serve
+from skill_assay.model.transcript import Usage
+from skill_assay.model.trial import TrialId
+from skill_assay.model.work import Work
+from skill_assay.modelserver import Error, Received, Rule, Script, ToolUse, Turn, serve
+from skill_assay.runner.admission import AdaptiveAdmission
+from skill_assay.runner.ledger import BudgetLedger
+from skill_assay.runner.prices import PriceBook
 from skill_assay.runner.sandbox import NoSandbox
+from skill_assay.runner.settings import Budget
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 
@@ -91,3 +102,29 @@ def test_claude_refused_by_the_server_is_a_failure(claude_binary: Path) -> None:
     said, _ = ask_claude(claude_binary, Turn(error=Error(401)))
     assert said.failure is not None and said.failure.kind is FailureKind.NOT_SIGNED_IN
     assert said.data is None
+
+
+@pytest.mark.client
+def test_claude_judges_with_its_evidence_looked_up(claude_binary: Path, tmp_path: Path) -> None:
+    """The whole way: question, the real CLI, a reply by schema, planted expectations, a quote that is there."""
+    text = "The report names the total."
+    outputs = tmp_path / "eval-1" / "with_skill" / "run-1" / "outputs"
+    outputs.mkdir(parents=True)
+    (outputs / "report.md").write_text("# Report\n\nThe total is 1,284 EUR.\n")
+    one = Eval("1", "Write a report.", (Expectation(text, about="outcome"),))
+    work = Work(
+        TrialId("1", "with_skill", 1), one, outputs.parent, outputs, ("report.md",), "Done as asked.", (), Usage(), None,
+        None, None, None, None,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+    def answers(request: Received) -> tuple[Turn, ...]:
+        said = {text: {"verdict": "pass", "quote": "The total is 1,284 EUR.", "source": "report.md"}}
+        return (Turn((ToolUse("StructuredOutput", judge_reply(request.prompt, said)),)),)
+
+    ledger = BudgetLedger(Budget(), lambda *_, **__: None)
+    env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "ASSAY_CLAUDE_CODE": str(claude_binary)}
+    with serve(Script((Rule(router=answers),))) as server:
+        asker = Asker(voice(ClaudeCode(env=env), base_url=server.url), AdaptiveAdmission(1, ledger, PriceBook(), 0.0))
+        grades = anyio.run(JudgeGrader(asker, MemoryLog()).grade, dict(enumerate(one.expectations)), work, ledger)
+    assert grades[0].decision == "passed" and grades[0].verified is True, grades[0].evidence
+    assert ledger.spent.usd > 0 and ledger.spent.launches == 1

@@ -34,7 +34,7 @@ from skill_assay.model.money import Spend
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.progress import Display
 from skill_assay.runner.settings import Budget
-from skill_assay.workspace.judgements import read_history, write_history
+from skill_assay.workspace.judgements import read_versions, write_versions
 from skill_assay.workspace.places import default_workspace
 from skill_assay.workspace.redact import Redactor
 from skill_assay.workspace.store import Iteration, Workspace
@@ -100,8 +100,8 @@ class _Loop:
                 return 3
             self._turning_point("Go on and run this version against the one before")
             iteration, code = self._trial_of(iteration, proposal)
-        best = (read_history(self.workspace) or {}).get("current_best")
-        click.echo(f"The best version is {best}; history: {self.workspace.path / 'history.json'}")
+        best = (read_versions(self.workspace) or {}).get("current_best")
+        click.echo(f"The best version is {best}; all of them: {self.workspace.path / 'versions.json'}")
         return code
 
     def _first_version(self) -> None:
@@ -193,7 +193,7 @@ class _Loop:
         return False, "tie"
 
     def _remember(self, digest: str, derived: Derived, iteration: Iteration, outcome: Outcome, *, kept: bool) -> None:
-        history = read_history(self.workspace) or begin_history(read_skill(self.root).name, now())
+        history = read_versions(self.workspace) or begin_history(read_skill(self.root).name, now())
         known = any(row.get("digest") == digest for row in history["iterations"])
         if outcome == "baseline" and known:
             return
@@ -201,7 +201,7 @@ class _Loop:
         rate = primary.pass_rate.mean if primary and primary.pass_rate else None
         verdict = derived.inference.verdict if derived.inference else None
         facts = {"iteration": iteration.number, "verdict": verdict, "at": now()}
-        write_history(self.workspace, add_version(history, digest, rate, outcome, kept=kept, **facts))
+        write_versions(self.workspace, add_version(history, digest, rate, outcome, kept=kept, **facts))
 
     def _turning_point(self, words: str) -> None:
         if self.yes:

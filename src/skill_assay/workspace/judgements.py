@@ -1,14 +1,15 @@
 """Files of an iteration that judges, analysts and improvers write.
 
 iteration-N/
-  comparison-<pair>.json  comparisons.json    two outputs compared blind; all pairs summed up
+  comparisons/                                outputs compared blind
+    comparison-<pair>.json  summary.json      each pair; all of them summed up
   judge-1.jsonl                               questions to comparator, analyst and improver, and the replies
   label-sample.json                           expectations drawn at random, for people to decide
   analysis.json                               what the numbers, and the analyst, say
   candidate/                                  a proposed version of the skill
     changes.json  changes.diff  before.tar      what and why; the folder before it was put in place
     skill/                                    the whole folder as it would be
-history.json (beside the iterations)          v0, v1, …
+versions.json (beside the iterations)         v0, v1, … in skill-creator's form of a history
 """
 
 from __future__ import annotations
@@ -24,33 +25,40 @@ from skill_assay.workspace.writing import disk_errors
 
 __all__ = [
     "candidate_skill",
+    "comparisons_path",
     "keep_before",
     "read_analysis",
     "read_changes",
     "read_comparisons",
-    "read_history",
     "read_sample",
+    "read_versions",
     "write_analysis",
     "write_candidate",
     "write_changes",
     "write_comparisons",
-    "write_history",
     "write_sample",
+    "write_versions",
 ]
+
+
+def comparisons_path(iteration: Iteration) -> Path:
+    """Where blind comparisons lie: apart from the comparisons with other iterations."""
+    return iteration.path / "comparisons"
 
 
 def write_comparisons(iteration: Iteration, pairs: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> None:
     """Write every pair and the summary; pairs of an earlier comparison go."""
-    for path in iteration.path.glob("comparison-*.json"):
+    folder = comparisons_path(iteration)
+    for path in folder.glob("comparison-*.json"):
         path.unlink()
     for number, pair in enumerate(pairs, 1):
-        iteration.writer.write_json(iteration.path / f"comparison-{number}.json", pair)
-    iteration.writer.write_json(iteration.path / "comparisons.json", summary)
+        iteration.writer.write_json(folder / f"comparison-{number}.json", pair)
+    iteration.writer.write_json(folder / "summary.json", summary)
 
 
 def read_comparisons(iteration: Iteration) -> list[Any]:
     """Every pair that was compared."""
-    paths = sorted(iteration.path.glob("comparison-*.json"), key=lambda path: (len(path.name), path.name))
+    paths = sorted(comparisons_path(iteration).glob("comparison-*.json"), key=lambda path: (len(path.name), path.name))
     return [read_json(path) for path in paths]
 
 
@@ -138,12 +146,12 @@ def read_sample(iteration: Iteration) -> Any:
     return read_json(path) if path.is_file() else None
 
 
-def read_history(workspace: Workspace) -> Any:
-    """`history.json`; `None` when there is none yet."""
-    path = workspace.path / "history.json"
+def read_versions(workspace: Workspace) -> Any:
+    """`versions.json`; `None` when there is none yet."""
+    path = workspace.path / "versions.json"
     return read_json(path) if path.is_file() else None
 
 
-def write_history(workspace: Workspace, history: Mapping[str, Any]) -> None:
-    """Write `history.json`."""
-    workspace.writer.write_json(workspace.path / "history.json", history)
+def write_versions(workspace: Workspace, history: Mapping[str, Any]) -> None:
+    """Write `versions.json`."""
+    workspace.writer.write_json(workspace.path / "versions.json", history)
