@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from skill_assay.errors import Failure, FailureKind
 from skill_assay.model.transcript import Finished, SkillUse
-from skill_assay.modelserver import Received
-from skill_assay.modelserver.canary import ANSWER, OTHER, SKILL, cases, key_probe, key_seen, misread
+from skill_assay.modelserver import Received, ToolUse
+from skill_assay.modelserver.canary import ANSWER, DIALECTS, OTHER, SKILL, cases, key_probe, key_seen, misread
 
 CASES = {case.name: case for case in cases("claude-code")}
 OWN = SkillUse(SKILL, "tool", confirmed=True)
@@ -47,7 +49,26 @@ def test_what_is_read_wrongly_is_said(
 
 
 def test_the_key_is_looked_for_in_results_not_in_calls() -> None:
-    call = {"role": "assistant", "content": [{"type": "tool_use", "input": {"command": "own:sk-ant- parent:sk-ant-"}}]}
-    result = {"role": "user", "content": [{"type": "tool_result", "content": "parent:sk-ant-"}]}
-    assert key_seen([request("", messages=[call])]) == (False, False)
-    assert key_seen([request("", messages=[call, result])]) == (False, True)
+    """The commands that look for it hold the words apart, whatever the protocol wraps them in."""
+    for agent in DIALECTS:
+        probe = key_probe(agent)
+        assert probe is not None
+        calls = json.dumps(
+            [
+                dict(item.input)
+                for turn in probe.script.rules[0].turns
+                for item in turn.items[:1]
+                if isinstance(item, ToolUse)
+            ]
+        )
+        assert key_seen([request(calls)]) == (False, False)
+        assert key_seen([request(calls), request(calls + "parent:sk-ant-")]) == (False, True)
+        assert key_seen([request("own:sk-ant-")]) == (True, False)
+
+
+@pytest.mark.parametrize("agent", DIALECTS)
+def test_every_dialect_has_its_cases(agent: str) -> None:
+    names = {case.name: case for case in cases(agent)}
+    assert {"fires", "fires-later", "another-skill", "reads", "silent", "api-error"} <= set(names)
+    assert ("namesake" in names) == (DIALECTS[agent].user_skills is not None)
+    assert names["fires"].expected.uses == ((SKILL, "tool" if DIALECTS[agent].skill_tool else "read", True),)

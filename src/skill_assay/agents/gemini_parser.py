@@ -15,7 +15,9 @@ from skill_assay.model.transcript import Event, Finished, Other, Started, Text, 
 
 __all__ = ["GeminiParser"]
 
-_READERS = Readers((".gemini/skills", ".agents/skills"), {"read_file": "file_path"}, ("run_shell_command",))
+_READERS = Readers(
+    (".gemini/skills", ".agents/skills"), {"read_file": "file_path"}, ("run_shell_command",), frozenset({"read_file"})
+)
 
 
 class GeminiParser:

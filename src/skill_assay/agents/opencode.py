@@ -81,6 +81,8 @@ class OpenCode:
         for name, folder in (("CONFIG", ".config"), ("DATA", ".local/share"), ("CACHE", ".cache"), ("STATE", ".state")):
             fixed[f"XDG_{name}_HOME"] = f"{request.home}/{folder}"
         env = trial_environment(self._env, request, fixed, PROVIDER_KEYS)
+        if request.base_url:
+            env["OPENAI_API_KEY"] = DUMMY_KEY
         if shutil.which("rg", path=env["PATH"]) is None:
             raise InputError("OpenCode opens skills with ripgrep, which is missing", hint="Install ripgrep (`rg`).")
         argv = [PROGRAM.require(self._env), "run", "--format", "json", "--title", "trial", "--pure", "--auto"]
@@ -104,7 +106,7 @@ def _config(request: Request) -> dict[str, Any]:
     config: dict[str, Any] = {"autoupdate": False, "share": "disabled", "snapshot": False}
     config["permission"] = {"skill": {"customize-opencode": "deny"}}
     if request.base_url:
-        options = {"baseURL": f"{request.base_url}/v1", "apiKey": DUMMY_KEY}
+        options = {"baseURL": f"{request.base_url}/v1", "apiKey": "{env:OPENAI_API_KEY}"}
         name = str(_model(request)).rpartition("/")[2]
         models = {name: {"name": name, "limit": {"context": 200_000, "output": 8000}}}
         config["provider"] = {

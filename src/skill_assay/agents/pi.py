@@ -74,6 +74,7 @@ class Pi:
         if request.base_url:
             model = request.model or "scripted"
             (folder / "models.json").write_text(json.dumps(_scripted(request.base_url, model)), encoding="utf-8")
+            env["OPENAI_API_KEY"] = DUMMY_KEY
             argv += ["--provider", "scripted", "--model", model]
         elif request.model:
             argv += ["--model", request.model]
@@ -89,5 +90,5 @@ class Pi:
 def _scripted(url: str, model: str) -> dict[str, object]:
     """A provider of our own; see `Request.base_url`."""
     about = {"id": model, "contextWindow": 200_000, "maxTokens": 8000, "input": ["text"], "reasoning": False}
-    provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": DUMMY_KEY, "models": [about]}
+    provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "OPENAI_API_KEY", "models": [about]}
     return {"providers": {"scripted": provider}}

@@ -82,10 +82,10 @@ class Program:
 def _version(program: str, changed: int, path: str | None) -> str:  # noqa: ARG001
     """What `--version` says, asked once for a program that stays the same file."""
     try:
-        said = subprocess.run(
+        done = subprocess.run(
             [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False
-        ).stdout
+        )
     except (OSError, subprocess.TimeoutExpired):
         return "unknown"
-    found = _VERSION.search(said.decode("utf-8", "replace"))
+    found = _VERSION.search((done.stdout or done.stderr).decode("utf-8", "replace"))
     return found[0].rstrip(".") if found else "unknown"

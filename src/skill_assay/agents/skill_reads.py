@@ -29,6 +29,8 @@ class Readers:
     """Tool that reads a file → its argument that holds the path."""
     shells: tuple[str, ...]
     """Tools that run the command line in their argument `command`."""
+    mute: frozenset[str] = frozenset()
+    """Tools whose results are printed without the text they brought: success alone is the proof."""
 
 
 class SkillReads:
@@ -47,7 +49,7 @@ class SkillReads:
         # Without a known working directory (a recording's) any such folder will do.
         base = re.escape(posixpath.normpath(self._work)) + "/" if self._work else "(?:.*/)?"
         self._skill = re.compile(rf"{base}(?:{folders})/[^/]+/SKILL\.md")
-        self._asked: dict[str, list[str]] = {}
+        self._asked: dict[str, tuple[list[str], bool]] = {}
 
     def called(self, call: ToolCall) -> None:
         """Note what a call is about to read."""
@@ -61,13 +63,14 @@ class SkillReads:
         # Only the working directory's own skills folder: a namesake elsewhere is another skill.
         found = [path for path in paths if self._skill.fullmatch(path)]
         if found:
-            self._asked[call.id] = found
+            self._asked[call.id] = found, call.name in self._readers.mute
 
     def answered(self, result: ToolResult) -> Iterator[SkillUse]:
         """The skills whose text a result brought."""
-        for path in self._asked.pop(result.call_id, ()):
+        paths, mute = self._asked.pop(result.call_id, ((), False))
+        came = not result.is_error and (mute or bool(result.text.strip()))
+        for path in paths:
             name = path.split("/")[-2]
-            came = not result.is_error and bool(result.text.strip())
             yield SkillUse(name, "read", came, call_id=result.call_id, path=path, parent=result.parent)
 
 

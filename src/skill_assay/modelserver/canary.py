@@ -8,12 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from skill_assay.errors import FailureKind
 from skill_assay.model.transcript import Finished, SkillUse
 from skill_assay.modelserver.script import Error, Received, Rule, Script, Text, ToolUse, Turn
 
-__all__ = ["DIALECTS", "KEY_MARK", "CanaryCase", "Dialect", "Expected", "cases", "key_probe", "key_seen", "misread"]
+__all__ = [
+    "DIALECTS",
+    "KEY_MARK",
+    "CanaryCase",
+    "Dialect",
+    "Expected",
+    "cases",
+    "cases_for",
+    "key_probe",
+    "key_seen",
+    "misread",
+]
 
 SKILL = "assay-canary"
 OTHER = "assay-canary-other"
@@ -29,38 +41,93 @@ class Dialect:
 
     skills: str
     """Where skills lie below the working directory."""
-    user_skills: str
-    """Where the user's own lie below HOME."""
-    skill_tool: str
-    skill_argument: str
-    read_tool: str
-    read_argument: str
     shell_tool: str
+    shell_argument: str = "command"
     shell_extra: Mapping[str, str] = field(default_factory=dict)
+    skill_tool: str | None = None
+    """`None`: it has none, and a skill is used by reading its SKILL.md."""
+    skill_argument: str = "name"
+    read_tool: str | None = None
+    """`None`: files are read in the shell."""
+    read_argument: str = "path"
+    user_skills: str | None = None
+    """Where the user's own lie below HOME, where a sign-in may keep that; `None`: its HOME is always a fresh one."""
+    model: str | None = None
+    """A model to name, where the default one calls tools in another way."""
+
+    @property
+    def how(self) -> Literal["tool", "read"]:
+        """How a use shows."""
+        return "tool" if self.skill_tool else "read"
 
     def use(self, name: str) -> ToolUse:
         """A call of a skill."""
-        return ToolUse(self.skill_tool, {self.skill_argument: name})
+        if self.skill_tool:
+            return ToolUse(self.skill_tool, {self.skill_argument: name})
+        return self.read(f"{self.skills}/{name}/SKILL.md")
 
     def read(self, path: str) -> ToolUse:
         """A read of a file."""
-        return ToolUse(self.read_tool, {self.read_argument: path})
+        if self.read_tool:
+            return ToolUse(self.read_tool, {self.read_argument: path})
+        return self.shell(f"cat {path}")
 
     def shell(self, command: str) -> ToolUse:
         """A shell command."""
-        return ToolUse(self.shell_tool, {"command": command, **self.shell_extra})
+        return ToolUse(self.shell_tool, {self.shell_argument: command, **self.shell_extra})
 
 
+_ABOUT = {"description": "Look around"}
 DIALECTS: Mapping[str, Dialect] = {
     "claude-code": Dialect(
         skills=".claude/skills",
-        user_skills=".claude/skills",
+        shell_tool="Bash",
+        shell_extra=_ABOUT,
         skill_tool="Skill",
         skill_argument="skill",
         read_tool="Read",
         read_argument="file_path",
-        shell_tool="Bash",
-        shell_extra={"description": "Look around"},
+        user_skills=".claude/skills",
+    ),
+    "codex": Dialect(
+        skills=".agents/skills",
+        shell_tool="exec_command",
+        shell_argument="cmd",
+        # Its newest models call tools from a program of their own; an unknown model is given plain ones.
+        model="scripted",
+    ),
+    "copilot": Dialect(
+        skills=".agents/skills",
+        shell_tool="bash",
+        shell_extra={**_ABOUT, "mode": "sync"},
+        skill_tool="skill",
+        skill_argument="skill",
+        read_tool="view",
+    ),
+    "gemini": Dialect(
+        skills=".gemini/skills",
+        shell_tool="run_shell_command",
+        shell_extra=_ABOUT,
+        skill_tool="activate_skill",
+        read_tool="read_file",
+        read_argument="file_path",
+    ),
+    "opencode": Dialect(
+        skills=".agents/skills",
+        shell_tool="bash",
+        shell_extra=_ABOUT,
+        skill_tool="skill",
+        read_tool="read",
+        read_argument="filePath",
+    ),
+    "pi": Dialect(skills=".pi/skills", shell_tool="bash", read_tool="read"),
+    "qwen": Dialect(
+        # Its tool for reading wants absolute paths, which are not known here.
+        skills=".qwen/skills",
+        shell_tool="run_shell_command",
+        shell_extra=_ABOUT,
+        skill_tool="skill",
+        skill_argument="skill",
     ),
 }
 
@@ -114,12 +181,14 @@ def _case(
 def cases(agent: str) -> tuple[CanaryCase, ...]:
     """The cases for an agent; none for one whose dialect is unknown."""
     say = DIALECTS.get(agent)
-    if say is None:
-        return ()
-    done, use = Turn((Text(ANSWER),)), Turn((say.use(SKILL),))
-    own = (SKILL, "tool", True)
+    return cases_for(say) if say else ()
+
+
+def cases_for(say: Dialect) -> tuple[CanaryCase, ...]:
+    """The cases in a dialect."""
+    done, use, own = Turn((Text(ANSWER),)), Turn((say.use(SKILL),)), (SKILL, say.how, True)
     path = f"{say.skills}/{SKILL}/SKILL.md"
-    return (
+    found = [
         _case("fires", "A skill that is used is seen", [use, done], Expected((own,), reaches="MARK-OWN")),
         _case(
             "fires-later",
@@ -131,11 +200,11 @@ def cases(agent: str) -> tuple[CanaryCase, ...]:
             "another-skill",
             "Another skill is not taken for it",
             [Turn((say.use(OTHER),)), done],
-            Expected(((OTHER, "tool", True),)),
+            Expected(((OTHER, say.how, True),)),
         ),
         _case(
             "reads",
-            "Reading its SKILL.md is seen",
+            "Reading its SKILL.md in the shell is seen" if say.read_tool is None else "Reading its SKILL.md is seen",
             [Turn((say.read(path),)), done],
             Expected(((SKILL, "read", True),)),
         ),
@@ -146,14 +215,17 @@ def cases(agent: str) -> tuple[CanaryCase, ...]:
             [Turn(error=Error(400, ANSWER))],
             Expected(answer=None, failure=FailureKind.BAD_REQUEST),
         ),
-        _case(
+    ]
+    if say.user_skills is not None:
+        namesake = _case(
             "namesake",
             "A skill of the same name in the user's home does not take its place",
             [use, done],
             Expected((own,), reaches="MARK-OWN", never_reaches=_NAMESAKE),
             user_skills={SKILL: _skill(SKILL, _NAMESAKE)},
-        ),
-    )
+        )
+        found.append(namesake)
+    return tuple(found)
 
 
 def key_probe(agent: str) -> CanaryCase | None:
@@ -173,19 +245,9 @@ def key_probe(agent: str) -> CanaryCase | None:
 
 def key_seen(requests: Sequence[Received]) -> tuple[bool, bool]:
     """Whether a shell command saw the key in its own environment, and in that of its parent process."""
-    results = "\n".join(_results(request) for request in requests)
-    return f"own:{KEY_MARK}" in results, f"parent:{KEY_MARK}" in results
-
-
-def _results(request: Received) -> str:
-    """What tools gave back, calls left out: the calls hold the words that are looked for."""
-    found = []
-    for message in request.body.get("messages", ()):
-        content = message.get("content") if isinstance(message, dict) else None
-        for block in content if isinstance(content, list) else ():
-            result = isinstance(block, dict) and block.get("type") == "tool_result"
-            found.append(str(block.get("content")) if result else "")
-    return "\n".join(found)
+    # Only what was found joins the two words: the commands themselves hold them apart.
+    sent = "\n".join(request.text for request in requests)
+    return f"own:{KEY_MARK}" in sent, f"parent:{KEY_MARK}" in sent
 
 
 def misread(case: CanaryCase, uses: Sequence[SkillUse], finished: Finished, requests: Sequence[Received]) -> str | None:

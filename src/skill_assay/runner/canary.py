@@ -20,14 +20,13 @@ from skill_assay.model.agent import Detected, Request
 from skill_assay.model.place import Place
 from skill_assay.model.protocols import Agent, Parser, Sandbox
 from skill_assay.modelserver import ModelServer, serve
-from skill_assay.modelserver.canary import CanaryCase, cases, key_probe, key_seen, misread
+from skill_assay.modelserver.canary import DIALECTS, CanaryCase, cases, key_probe, key_seen, misread
 from skill_assay.runner.sandbox import NoSandbox, base_environment, make_place, remove_place
 from skill_assay.runner.watch import Watch
 
 __all__ = ["CanaryReport", "CaseResult", "ensure_canary", "remembered", "run_canary"]
 
 _SECONDS = 60.0
-_MODEL = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +136,9 @@ def _request(agent: Agent, case: CanaryCase, place: Place, sandbox: Sandbox, url
     skills = agent.skills_folder(place)
     for folder, text in case.skills.items():
         _write(skills / folder / "SKILL.md", text)
+    say = DIALECTS.get(agent.name)
     for folder, text in case.user_skills.items():
-        _write(place.home / skills.relative_to(place.work) / folder / "SKILL.md", text)
+        _write(place.home / ((say and say.user_skills) or ".") / folder / "SKILL.md", text)
     inner = sandbox.inner(place)
     return Request(
         prompt=case.prompt,
@@ -147,7 +147,7 @@ def _request(agent: Agent, case: CanaryCase, place: Place, sandbox: Sandbox, url
         home=str(inner.home),
         tmp=str(inner.tmp),
         any_skills=True,
-        model=_MODEL,
+        model=say.model if say else None,
         max_turns=8,
         env=base_environment(os.environ),
         base_url=url,
