@@ -67,7 +67,8 @@ class StaticLinks:
         return f"#/{page}"
 
     def trial(self, iteration: str, run_id: str) -> str:
-        return f"#/trial/{quote(run_id, safe='')}"
+        known = self.trials is None or run_id in self.trials
+        return f"#/trial/{quote(run_id, safe='')}" if known else "#/overview"
 
     def file(self, iteration: str, run_id: str, name: str) -> str | None:
         return None

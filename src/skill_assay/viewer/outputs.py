@@ -58,6 +58,8 @@ class Caps:
     """Of one run."""
     embed_bytes: int = 0
     """Of a picture, sound or film put into the page itself; 0 links to it."""
+    transcript_chars: int = 20_000
+    """Of one step."""
 
 
 @dataclass(frozen=True, slots=True)

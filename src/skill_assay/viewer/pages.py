@@ -76,6 +76,7 @@ class Pages:
         worst = opened.worst[0] if opened and opened.worst else None
         place = str(iteration.path if iteration else name)
         return {
+            "complete": _said(opened).status == "complete" if opened else None,
             "links": self.links,
             "live": live_state(iteration) if iteration and not self.links.static else None,
             "name": name,

@@ -152,7 +152,12 @@ class _Viewer:
         return await run_sync(self._file, request, False)
 
     async def frame(self, request: Request) -> Response:
-        """An HTML file an agent made, for a frame: without scripts, without network, with an origin of its own."""
+        """An HTML file an agent made, for a frame: without scripts, without network, with an origin of its own.
+
+        In a frame of ours the page's policy holds it where it is; as a page of its own it could lead away.
+        """
+        if request.headers.get("sec-fetch-dest", "iframe") != "iframe":
+            return Response("This is shown in a frame only.", 403, media_type="text/plain")
         return await run_sync(self._file, request, True)
 
     def _file(self, request: Request, framed: bool) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skill_assay.agents.registry import create_agent
@@ -30,7 +30,6 @@ __all__ = ["Line", "Transcript", "read_transcript"]
 
 _MOST_BYTES = 20_000_000
 _MOST_EVENTS = 2_000
-_MOST_CHARS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +59,13 @@ class Transcript:
     cut: bool = False
 
 
-def read_transcript(folder: Path, agent: str | None) -> Transcript:
+def read_transcript(folder: Path, agent: str | None, step_chars: int = 20_000) -> Transcript:
     """The transcript of a run's last attempt.
 
     Args:
         folder: the run's.
         agent: its specification; `None` where nobody knows it.
+        step_chars: how much of one step is kept.
     """
     numbers = RunFolder(folder).attempt_numbers()
     if agent and numbers:
@@ -76,13 +76,13 @@ def read_transcript(folder: Path, agent: str | None) -> Transcript:
                 data, more = read_bytes(folder, source, _MOST_BYTES)
             except Refused:
                 data, more = b"", False
-            lines = tuple(_some(_events(parser, data)))
+            lines = tuple(_some(_events(parser, data), step_chars))
             if lines:
                 return Transcript(lines[:_MOST_EVENTS], None, source, more or len(lines) > _MOST_EVENTS)
     for name in ("transcript.md", "outputs/transcript.md"):
         text = read_text(folder, name)
         if text is not None:
-            return Transcript((), text, name)
+            return Transcript((), text[: 10 * step_chars], name, cut=len(text) > 10 * step_chars)
     return Transcript(source=_any_stream(folder))
 
 
@@ -115,7 +115,7 @@ def _events(parser: Parser, data: bytes) -> Iterator[tuple[int, Event]]:
                 yield number, event
 
 
-def _some(events: Iterator[tuple[int, Event]]) -> Iterator[Line]:
+def _some(events: Iterator[tuple[int, Event]], step_chars: int) -> Iterator[Line]:
     kept = 0
     for number, event in events:
         if kept > _MOST_EVENTS:
@@ -123,7 +123,8 @@ def _some(events: Iterator[tuple[int, Event]]) -> Iterator[Line]:
         line = _line(number, event)
         if line is not None:
             kept += 1
-            yield line
+            left = max(0, len(line.text) - step_chars)
+            yield replace(line, text=line.text[:step_chars], left=left) if left else line
 
 
 def _line(number: int, event: Event) -> Line | None:
@@ -151,7 +152,7 @@ def _line(number: int, event: Event) -> Line | None:
 
 
 def _made(kind: str, title: str, text: str, number: int, parent: str | None = None) -> Line:
-    return Line(kind, title[:300], text[:_MOST_CHARS], number, parent is not None, max(0, len(text) - _MOST_CHARS))
+    return Line(kind, title[:300], text, number, parent is not None)
 
 
 def _gist(given: object) -> str:

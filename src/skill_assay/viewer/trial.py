@@ -140,7 +140,7 @@ def _column(opened: Opened, run: Run, place: int, feedback: Feedback, caps: Caps
         trial=_record(folder),
         answer=tuple(highlighted(answer, "md")) if answer else (),
         outputs=read_outputs(folder, caps),
-        transcript=read_transcript(folder, agent),
+        transcript=read_transcript(folder, agent, caps.transcript_chars),
         review=feedback.of(run_id),
         notes=read_text(folder, "user_notes.md") or read_text(folder, "outputs/user_notes.md"),
     )

@@ -307,7 +307,10 @@ async function refresh() {
 
 function route() {
   const [path] = (location.hash.startsWith("#/") ? location.hash.slice(2) : "overview").split("@");
-  const page = document.getElementById(`page/${decodeURIComponent(path)}`) || document.getElementById("page/overview");
+  const asked = decodeURIComponent(path).replace(/^trial\//, "");
+  const shared = () => all("template[data-also]").find((one) => one.dataset.also.split(" ").includes(asked));
+  const page = document.getElementById(`page/${decodeURIComponent(path)}`) || shared()
+    || document.getElementById("page/overview");
   one("#main").replaceChildren(page.content.cloneNode(true));
   all("[data-tab]").forEach((link) => {
     if (link.dataset.tab === path) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
