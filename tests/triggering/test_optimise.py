@@ -9,7 +9,8 @@ import pytest
 
 from skill_assay.errors import Failure, FailureKind, InputError
 from skill_assay.model.triggers import Query
-from skill_assay.triggering.accept import refuse_undecidable, words
+from skill_assay.reports.optimise_words import evidence_words as words
+from skill_assay.triggering.accept import refuse_undecidable
 from skill_assay.triggering.optimise import Problem, most_launches
 from skill_assay.triggering.split import Splits
 from tests.triggering.searches import Desk, FakeMeasure, Kept, Shows, problem, queries, say, search

@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "judge-check": "Hold the judge against people's verdicts on single expectations.",
     "gate": "Hold a benchmark to its thresholds: met, not met, or not whole.",
     "trigger": "Ask trigger queries: does the agent use the skill when it should, and only then?",
+    "optimize": "Search for a description by which the agent does so, on queries that guide and others that pick.",
     "history": "All iterations of a skill as a table and a trend plot.",
     "view": "Look at results in a browser.",
     "power": "Say what so many evals and trials can see, and what they cost.",

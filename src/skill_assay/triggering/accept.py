@@ -18,7 +18,6 @@ __all__ = [
     "evidence_on_fresh",
     "evidence_on_test",
     "refuse_undecidable",
-    "words",
 ]
 
 Passes = Mapping[str, bool | None]
@@ -106,24 +105,3 @@ def refuse_undecidable(splits: Splits, accept: Accept, file: str | None = None) 
         expected=f"{ENOUGH_QUERIES} at least",
         hint="Add queries or raise --holdout; or use --accept best, and read the evidence beside it.",
     )
-
-
-def words(evidence: Evidence) -> str:
-    """The evidence for a reader."""
-    compared = evidence.gained + evidence.lost + evidence.tied
-    counts = (
-        f"on {compared} {evidence.split} queries: {evidence.gained} pass only with it, {evidence.lost} only with the "
-        f"original, {evidence.tied} are alike (p {_p(evidence.p)}"
-    )
-    counts += f", the best of {evidence.candidates})" if evidence.candidates > 1 else ")"
-    if evidence.strong:
-        return f"strong evidence {counts}"
-    if evidence.gained <= evidence.lost:
-        return f"no evidence {counts}"
-    if evidence.enough is None:
-        return f"weak evidence {counts}; hardly any number of queries would make such a difference strong"
-    return f"weak evidence {counts}; about {evidence.enough} such {evidence.split} queries would make it strong"
-
-
-def _p(p: float) -> str:
-    return "below 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"

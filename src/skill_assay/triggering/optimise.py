@@ -26,7 +26,7 @@ from skill_assay.triggering.cells import cells_of, with_test
 from skill_assay.triggering.proposer import Brief, Proposal, brief_of
 from skill_assay.triggering.split import Splits
 
-__all__ = ["Checkpoint", "Measure", "Measured", "Problem", "Search", "most_launches"]
+__all__ = ["Checkpoint", "Measure", "Measured", "Problem", "Propose", "Search", "most_launches"]
 
 _SKIPS = 2
 """So many rounds in a row without a description end the search."""
