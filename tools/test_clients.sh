@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the agent CLIs that the tests run, at the versions of the lock file. The native programs come inside the
-# packages and are run directly, so no install script is needed and the Node version does not matter.
+# Installs the agent CLIs that the tests run, at the versions of the lock file. Native programs come inside the packages
+# and are run directly, so no install script is needed; npm's warnings about the Node version do not concern those.
 # Without npm the tests that need them are skipped with a reason (and fail where CI is set), so this never fails by itself.
 set -u
 cd "$(dirname "$0")/../tests/clients" || exit 1
