@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -112,3 +113,14 @@ def search(
     """Run it to its end."""
     made = Search(what, measure or FakeMeasure(shows), desk or Desk(replies), kept or Kept())
     return anyio.run(made.run)
+
+
+def by_side(**known: tuple[int, int]) -> Shows:
+    """description → how many queries go right on train, and on test."""
+
+    def shows(description: str, query: Query, repeat: int) -> bool:
+        train, test = known.get(description, (0, 0))
+        number = int(re.sub(r"\D", "", query.id))
+        return query.should_trigger == (number < (train if query.id.startswith("train") else test))
+
+    return shows

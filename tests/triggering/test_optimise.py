@@ -13,7 +13,7 @@ from skill_assay.reports.optimise_words import evidence_words as words
 from skill_assay.triggering.accept import refuse_undecidable
 from skill_assay.triggering.optimise import Problem, most_launches
 from skill_assay.triggering.split import Splits
-from tests.triggering.searches import Desk, FakeMeasure, Kept, Shows, problem, queries, say, search
+from tests.triggering.searches import Desk, FakeMeasure, Kept, Shows, by_side, problem, queries, say, search
 
 
 def passing(**known: tuple[int, ...] | str) -> Shows:
@@ -23,17 +23,6 @@ def passing(**known: tuple[int, ...] | str) -> Shows:
         right = known.get(description, ())
         number = int(re.sub(r"\D", "", query.id))
         return query.should_trigger == (right == "all" or number in right)
-
-    return shows
-
-
-def by_side(**known: tuple[int, int]) -> Shows:
-    """description → how many queries go right on train, and on test."""
-
-    def shows(description: str, query: Query, repeat: int) -> bool:
-        train, test = known.get(description, (0, 0))
-        number = int(re.sub(r"\D", "", query.id))
-        return query.should_trigger == (number < (train if query.id.startswith("train") else test))
 
     return shows
 
