@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,7 @@ def test_feedback_saves_itself_and_survives_reload_failure_and_restart(tmp_path:
         return page.locator(f'[data-feedback="{RUN}"] textarea')
 
     def status(text: str) -> None:
-        page.locator(f'[data-feedback="{RUN}"] .saved').filter(has_text=text).wait_for()
+        page.locator(f'[data-feedback="{RUN}"] .saved').filter(has_text=re.compile(f"^{text}")).wait_for()
 
     with running(site_of(iteration)) as viewer:
         page.goto(viewer.door.url)
@@ -110,6 +111,7 @@ def test_feedback_saves_itself_and_survives_reload_failure_and_restart(tmp_path:
         # The disk refuses.
         path.unlink()
         path.mkdir()
+        area().press("End")
         page.keyboard.type(", more")
         status("Not saved")
         page.reload()

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from skill_assay.formats.feedback import Feedback, feedback_from_dict, feedback_to_dict
+from skill_assay.viewer.compare import pairs_of
 from skill_assay.viewer.feedback import read_feedback
+from skill_assay.viewer.site import run_id_of
 from skill_assay.workspace.store import Iteration
 from tests.viewer.small import ORIGIN, client_of, site_of, small_iteration
 
@@ -61,10 +63,13 @@ def test_an_empty_text_says_looked_at_and_fine(tmp_path: Path) -> None:
 
 def test_a_preference_is_kept(tmp_path: Path) -> None:
     iteration = small_iteration(tmp_path)
-    asked = {"preference": {"pair": RUN, "other": OTHER, "winner": OTHER}}
-    assert client_of(site_of(iteration)).post(URL, json=asked, headers=ORIGIN).status_code == 200
-    found = read_feedback(iteration).preferred(RUN)
-    assert found is not None and (found.other, found.winner) == (OTHER, OTHER)
+    site = site_of(iteration)
+    pair = next(pair for pair in pairs_of(site.open("iteration-1")) if pair.id == RUN)
+    for side, chosen in (("left", run_id_of(pair.sides[0])), ("right", run_id_of(pair.sides[1])), (None, None)):
+        asked = {"preference": {"pair": RUN, "side": side}}
+        assert client_of(site).post(URL, json=asked, headers=ORIGIN).status_code == 200
+        found = read_feedback(iteration).preferred(RUN)
+        assert found is not None and (found.other, found.winner) == (OTHER, chosen)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +81,8 @@ def test_a_preference_is_kept(tmp_path: Path) -> None:
         b'{"review": {"run_id": "nobody", "feedback": ""}}',
         b'{"review": {"feedback": ""}}',
         b'{"status": "finished"}',
-        b'{"preference": {"pair": "x", "other": "y", "winner": null}}',
-        json.dumps({"preference": {"pair": RUN, "other": OTHER, "winner": "third"}}).encode(),
+        b'{"preference": {"pair": "x", "side": null}}',
+        json.dumps({"preference": {"pair": RUN, "side": "third"}}).encode(),
         json.dumps({"review": {"run_id": RUN, "feedback": "x" * 100_001}}).encode(),
         b" " * 1_000_001,
     ],

@@ -78,7 +78,7 @@ def forest_svg(rows: Sequence[ForestRow]) -> str:
     colour = alt.condition("datum.whole", alt.value(_ACCENT), alt.value(_INK))
     zero = alt.Chart(alt.InlineData(values=[{}])).mark_rule(color=_MUTED, strokeDash=[3, 3]).encode(x=alt.XDatum(0))
     lines = base.mark_rule(strokeWidth=1.5).encode(
-        x=alt.X("low:Q", title="difference in points", axis=alt.Axis(format="+", grid=False, tickCount=6)),
+        x=alt.X("low:Q", title="difference in points", axis=alt.Axis(format="+d", grid=False, tickCount=6)),
         x2="high:Q",
         color=colour,
     )
@@ -90,14 +90,25 @@ def forest_svg(rows: Sequence[ForestRow]) -> str:
     )
     chart = (
         alt.layer(zero, lines, dots)
-        .properties(width=_WIDTH, height=alt.Step(_ROW), background="transparent")
+        .properties(width=_WIDTH, height=alt.Step(_ROW), background="transparent", padding=_padding(order))
         .configure(font="system-ui, sans-serif")
         .configure_view(stroke=None)
         .configure_axis(
-            labelColor=_INK, titleColor=_MUTED, domainColor=_MUTED, tickColor=_MUTED, titleFontWeight="normal"
+            labelFontSize=13,
+            titleFontSize=12,
+            labelColor=_INK,
+            titleColor=_MUTED,
+            domainColor=_MUTED,
+            tickColor=_MUTED,
+            titleFontWeight="normal",
         )
     )
     return themed(str(vl_convert.vegalite_to_svg(chart.to_dict())))
+
+
+def _padding(names: Sequence[str]) -> dict[str, float]:
+    """Room for a reader's font that is wider than the one the plot was measured with."""
+    return {"left": 8 + 1.5 * max(map(len, names)), "top": 5, "right": 16, "bottom": 5}
 
 
 def _value(place: int, row: ForestRow) -> dict[str, Any]:

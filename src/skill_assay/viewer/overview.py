@@ -9,6 +9,9 @@ from typing import Any
 
 from skill_assay.errors import AssayError
 from skill_assay.model.benchmark import Exclusion, Run
+from skill_assay.model.comparison import Comparison
+from skill_assay.model.inference import Inference
+from skill_assay.reports.noise import AGAIN, noise_headline
 from skill_assay.reports.verdict import headline
 from skill_assay.reports.verdict_explained import explanation
 from skill_assay.viewer.files import read_text
@@ -45,8 +48,10 @@ class Overview:
     worst: tuple[Run, ...]
     exclusions: tuple[tuple[Exclusion, Run | None], ...]
     trend: tuple[Trend, ...]
-    comparisons: tuple[str, ...] = ()
-    """What a comparator said, a line each."""
+    since: Comparison | None
+    """What changed since the iteration before."""
+    analysis: tuple[str, ...] = ()
+    """What an analyst noted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +73,24 @@ def overview(site: Site, opened: Opened) -> Overview:
     inference = opened.derived.inference
     found = opened.benchmark
     tone = "open"
-    if inference is not None and inference.verdict in ("better", "worse") and not inference.negligible:
+    again = inference is not None and inference.baseline == AGAIN
+    if inference and not again and inference.verdict in ("better", "worse") and not inference.negligible:
         tone = inference.verdict
     by_place = opened.by_place
     return Overview(
-        headline=headline(inference) if inference else None,
+        headline=_headline(inference) if inference else None,
         tone=tone,
-        explanation=tuple(explanation(inference)) if inference else (),
+        explanation=tuple(explanation(inference)) if inference and not again else (),
+        since=found.comparison,
         worst=opened.worst[:_WORST],
         exclusions=tuple((one, by_place.get((one.eval.key, one.arm, one.number))) for one in found.exclusions),
         trend=tuple(_trend(site, opened)),
-        comparisons=tuple(_analysis(opened.iteration)),
+        analysis=tuple(_analysis(opened.iteration)),
     )
+
+
+def _headline(inference: Inference) -> str:
+    return (noise_headline if inference.baseline == AGAIN else headline)(inference)
 
 
 def _trend(site: Site, opened: Opened) -> list[Trend]:

@@ -10,6 +10,7 @@ from skill_assay.errors import AssayError
 from skill_assay.formats.feedback import Feedback
 from skill_assay.model.benchmark import Benchmark, Run
 from skill_assay.reports.plain import delta_line
+from skill_assay.viewer.compare import compare_page
 from skill_assay.viewer.feedback import read_feedback
 from skill_assay.viewer.links import Links
 from skill_assay.viewer.matrix import Filter, expectation_rows, matrix
@@ -49,6 +50,11 @@ class Pages:
         rows = expectation_rows(opened, text)[:_MOST_EXPECTATIONS]
         return self._page("expectations", "Expectations", opened, bare, view=rows, asked=text)
 
+    def compare(self, opened: Opened, number: int | None = None) -> str:
+        """One pair, blind until it is judged."""
+        view = compare_page(opened, _said(opened), self.caps, number)
+        return self._page("compare", "Compare", opened, False, view=view)
+
     def trial(self, opened: Opened, run: Run, *, bare: bool = False) -> str:
         """One eval and repeat in every arm."""
         earlier = None if self.links.static else self.site.opened_before(opened.name)
@@ -58,10 +64,6 @@ class Pages:
     def problem(self, name: str, heading: str, text: str) -> str:
         """What to say where there is no page."""
         return render("layout.html", body="problem.html", heading=heading, text=text, **self._frame(name, "", heading))
-
-    def other(self, page: str, title: str, opened: Opened, *, bare: bool = False, **values: Any) -> str:
-        """A page of another module, in the same frame."""
-        return self._page(page, title, opened, bare, **values)
 
     def frame(self, opened: Opened) -> dict[str, Any]:
         """What the frame around the one-file report's pages wants."""
@@ -90,7 +92,10 @@ class Pages:
         }
 
     def _tabs(self, opened: Opened | None) -> Sequence[tuple[str, str]]:
-        return [("overview", "Overview"), ("evals", "Evals"), ("expectations", "Expectations")]
+        tabs = [("overview", "Overview"), ("evals", "Evals"), ("expectations", "Expectations")]
+        if opened and opened.benchmark.baseline and not self.links.static:
+            tabs.append(("compare", "Compare"))
+        return tabs
 
 
 def _said(opened: Opened) -> Feedback:

@@ -55,7 +55,9 @@ def _environment() -> Environment:
         "seconds": seconds,
         "size": size,
         "state": state_of,
-        "unbroken": lambda text: text.replace(" %", "\u00a0%").replace("p 0", "p\u00a00"),
+        "unbroken": lambda text: (
+            text.replace(" %", "\u00a0%").replace(" points", "\u00a0points").replace("p 0", "p\u00a00")
+        ),
         "thousands": lambda value: f"{value:,.0f}".replace(",", "\u202f"),
     }
     found.globals |= {"MARKS": MARKS, "STATES": STATES, "figure": figure}

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from skill_assay.errors import AssayError, NotFoundError
 from skill_assay.model.benchmark import Run
 from skill_assay.reports.forest import forest_rows, forest_svg
+from skill_assay.viewer.compare import preference_of
 from skill_assay.viewer.feedback import FeedbackStore
 from skill_assay.viewer.files import Refused, inside
 from skill_assay.viewer.links import ServerLinks
@@ -77,6 +78,7 @@ class _Viewer:
             Route(f"{below}/overview", self._html(self.pages.overview)),
             Route(f"{below}/evals", self._html(self._evals, with_request=True)),
             Route(f"{below}/expectations", self._html(self._expectations, with_request=True)),
+            Route(f"{below}/compare", self._html(self._compare, with_request=True)),
             Route(f"{below}/trial/{{run}}", self._html(self._trial, with_request=True)),
             Route(f"{below}/plot/forest.svg", self.forest),
             Route(f"{below}/file/{{run}}/{{name:path}}", self.file),
@@ -118,15 +120,15 @@ class _Viewer:
 
     def _evals(self, opened: Opened, request: Request) -> str:
         asked = request.query_params
-        state, page = asked.get("state", ""), asked.get("page", "1")
-        number = int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 1
-        wanted = Filter(
-            state if state in STATES else "", asked.get("tag", ""), asked.get("text", "")[:200], max(1, number)
-        )
+        state, number = asked.get("state", ""), _number(asked.get("page", "")) or 1
+        wanted = Filter(state if state in STATES else "", asked.get("tag", ""), asked.get("text", "")[:200], number)
         return self.pages.evals(opened, wanted)
 
     def _expectations(self, opened: Opened, request: Request) -> str:
         return self.pages.expectations(opened, request.query_params.get("text", "")[:200])
+
+    def _compare(self, opened: Opened, request: Request) -> str:
+        return self.pages.compare(opened, _number(request.query_params.get("pair", "")))
 
     def _trial(self, opened: Opened, request: Request) -> str:
         return self.pages.trial(opened, _run(opened, request))
@@ -188,6 +190,8 @@ class _Viewer:
         try:
             asked = await _json(request)
             opened = await run_sync(self.site.open, request.path_params["iteration"])
+            if isinstance(asked.get("preference"), dict):
+                asked["preference"] = await run_sync(preference_of, opened, asked["preference"])
             when = await run_sync(self.feedback.change, opened.iteration, asked, opened.runs)
         except (AssayError, ValueError) as error:
             return JSONResponse({"error": str(error)}, 409 if isinstance(error, AssayError) else 400)
@@ -219,6 +223,11 @@ class _Viewer:
 
     async def _broken(self, request: Request, error: Exception) -> Response:
         return Response(f"The viewer failed on this page: {type(error).__name__}", 500, media_type="text/plain")
+
+
+def _number(text: str) -> int | None:
+    """A number from 1 in an address; `None` for anything else."""
+    return (int(text) or None) if text.isascii() and text.isdecimal() and len(text) < 7 else None
 
 
 def _run(opened: Opened, request: Request) -> Run:

@@ -25,8 +25,8 @@ __all__ = ["Budget", "static_page", "write_static"]
 class Budget:
     """How large the file may become."""
 
-    total_bytes: int = 20_000_000
-    """Trials beyond it have no page of their own."""
+    total_bytes: int = 18_000_000
+    """Of the trials' pages; trials beyond it have no page of their own."""
     text_bytes: int = 20_000
     """Of one file an agent made."""
     embed_bytes: int = 500_000

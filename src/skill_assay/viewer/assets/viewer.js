@@ -263,11 +263,10 @@ function download() {
 async function vote(which) {
   const form = one("[data-pair]");
   if (!form || form.dataset.done === "yes") return;
-  const { pair, other, left, right } = form.dataset;
-  const winner = { 1: left, 2: right, 0: null }[which];
+  const side = { 1: "left", 2: "right", 0: null }[which];
+  form.dataset.done = "yes";
   try {
-    form.dataset.done = "yes";
-    await post({ preference: { pair, other, winner } });
+    await post({ preference: { pair: form.dataset.pair, side } });
     location.href = form.dataset.after;
   } catch (error) {
     form.dataset.done = "no";
