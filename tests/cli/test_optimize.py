@@ -173,10 +173,10 @@ def test_a_search_fixed_otherwise_is_not_gone_on_with(tmp_path: Path) -> None:
 
 def test_fault_7_it_asks_before_it_launches(tmp_path: Path) -> None:
     skill, voice = write_skill(tmp_path), proposer(tmp_path, {"description": GOOD})
-    words = ["--agent", "simulated", "--no-progress", "--proposer", voice, str(skill)]
+    words = ["--agent", "simulated", "--progress", "plain", "--proposer", voice, str(skill)]
     result = CliRunner().invoke(command, words, standalone_mode=False)
     assert isinstance(result.exception, ConfirmationError)
-    assert "At most" in result.stderr
+    assert "at most 150 launches" in result.stderr and "At most: no cost expected" in result.stderr
     assert not (tmp_path / "expense-report-workspace").exists()
 
 

@@ -93,4 +93,6 @@ def test_words_for_every_outcome() -> None:
     assert "no other description was measured" in answer_line(
         replace(WHOLE, leader=1, chosen=1, evidence=(), rounds=(FIRST,))
     )
+    cut = answer_line(replace(WHOLE, exit="budget", reason="the budget is reached"))
+    assert cut.startswith("Partial, nothing is chosen yet: the budget is reached") and "round 2" in cut
     assert answer_line(GOING_ON) == "Round 2 is going on"

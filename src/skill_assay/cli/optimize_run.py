@@ -56,7 +56,7 @@ def optimize_skill(root: Path, resolved: Resolved, choice: TriggerChoice, choice
             session = evaluation.session
             proposer = proposer_of(choices.proposer, session)
             display.begin(task.head(problem, session, proposer, evaluation.notes), 0)
-            expected = task.expected(problem, session, proposer, folder)
+            expected = task.expected(problem, session, proposer, folder, display)
             if choices.dry_run:
                 click.echo("Nothing was launched.")
                 return 0
@@ -216,7 +216,12 @@ class _Task:
         return [" · ".join(parts), grid, *notes]
 
     def expected(
-        self, problem: Problem, session: Session, proposer: str, folder: OptimisationFolder | None
+        self,
+        problem: Problem,
+        session: Session,
+        proposer: str,
+        folder: OptimisationFolder | None,
+        display: SearchDisplay,
     ) -> Estimate:
         """What may still be launched at most, at past prices."""
         done = folder.recorded_runs() if folder else 0
@@ -226,7 +231,7 @@ class _Task:
             prices = PriceBook(free=proposer.startswith("scripted"), simulated=True, priors=TRIAL_PRIORS)
             asked = estimate([PROPOSER] * (problem.rounds - 1), prices, 1)
             runs = Estimate(runs.spend + asked.spend, runs.seconds + asked.seconds, runs.measured)
-        click.echo(f"At most: {estimate_line(runs)}" + (f"; {done} runs are recorded" if folder else ""), err=True)
+        display.say(f"At most: {estimate_line(runs)}" + (f"; {done} runs are recorded" if folder else ""))
         return runs
 
 

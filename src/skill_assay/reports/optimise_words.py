@@ -48,6 +48,9 @@ def answer_line(found: Optimisation) -> str:
     """What came of it, in one line."""
     if not found.over:
         return f"Round {len(found.rounds)} is going on"
+    if found.exit in ("budget", "interrupted", "failure"):
+        best = "the original" if found.leader == 1 else f"round {found.leader}"
+        return f"Partial, nothing is chosen yet: {harmless(found.reason)}. So far {best} passes the most test queries"
     words = "; ".join(evidence_words(one) for one in found.evidence)
     if found.chosen != 1:
         return f"Chosen: round {found.chosen}, {words}"
