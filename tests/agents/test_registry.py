@@ -25,7 +25,7 @@ def test_what_follows_the_colon_reaches_the_agent() -> None:
 
 @pytest.mark.parametrize("spec", ["", "claud-code", "nobody: x"])
 def test_an_unknown_name_lists_the_known_ones(spec: str) -> None:
-    with pytest.raises(InputError, match="claude-code, .*command, .*simulated"):
+    with pytest.raises(InputError, match=r"claude-code, .*command, .*simulated"):
         registry.create_agent(spec)
 
 

@@ -98,5 +98,7 @@ def test_what_is_gone_needs_nothing(token: str, tmp_path: Path) -> None:
     process, identity = start(token, tmp_path)
     finish(process)
     assert gone(token)
+    while start_time(identity.pid) == identity.started:
+        time.sleep(0.01)
     assert reap([identity]) == []
     assert not alive(token)

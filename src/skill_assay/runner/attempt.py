@@ -82,7 +82,9 @@ class _Reader:
         if self.sink is not None:
             self.sink.line(line, time.monotonic() - self._began)
         for event in self.parser.feed(line):
-            self.watch.see(event)
+            if self.decided is None:
+                # What a CLI still does while it is being ended is no part of what was decided.
+                self.watch.see(event)
             if isinstance(event, Retrying):
                 self._permit.slow_down(event.failure)
             decided = self._stop_when(event) if self._stop_when else None
