@@ -7,6 +7,10 @@ import hashlib
 import re
 from pathlib import Path
 
+import pytest
+
+from skill_assay.benchmark.derive import derive
+from skill_assay.cli.result import keep_report
 from skill_assay.viewer.site import Site
 from skill_assay.viewer.static import Budget, static_page
 from skill_assay.workspace.resolve import resolve_place
@@ -50,3 +54,27 @@ def test_trials_beyond_the_limit_are_listed_the_worst_kept(tmp_path: Path) -> No
     assert 'id="page/trial/eval-e2-with_skill-run-1"' in text
     listed = text[text.index("Not in this file") :].partition("</details>")[0]
     assert listed.count("<li>") == left
+
+
+def test_a_run_writes_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    iteration = small_iteration(tmp_path)
+    keep_report(iteration, derive(iteration.path))
+    assert "<h1" in iteration.report_path.read_text(encoding="utf-8")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_report_that_fails_is_told_and_fails_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    iteration = small_iteration(tmp_path)
+    iteration.report_path.mkdir()
+    keep_report(iteration, derive(iteration.path))
+    assert "report.html could not be written" in capsys.readouterr().err
+
+
+def test_a_large_run_does_not_wait_for_its_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    iteration = small_iteration(tmp_path)
+    monkeypatch.setattr("skill_assay.cli.result.LARGEST_REPORT", 7)
+    keep_report(iteration, derive(iteration.path))
+    assert "--static" in capsys.readouterr().err
+    assert not iteration.report_path.exists()

@@ -10,8 +10,12 @@ from skill_assay.cli.show import keep, show
 from skill_assay.errors import Failure, FailureKind, NotFoundError
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.execute import Result
+from skill_assay.workspace.store import Iteration
 
-__all__ = ["derive_run", "ending_words", "exit_code", "finish_run"]
+__all__ = ["LARGEST_REPORT", "derive_run", "ending_words", "exit_code", "finish_run", "keep_report"]
+
+LARGEST_REPORT = 500
+"""Trials up to which a run writes its report: it must not wait for its page."""
 
 
 def finish_run(
@@ -34,6 +38,7 @@ def finish_run(
         click.echo(ending or "Nothing was measured.", err=True)
         return exit_code(result, None)
     show(derived, form, output)
+    keep_report(result.iteration, derived)
     if ending:
         click.echo(ending, err=True)
     return exit_code(result, derived)
@@ -47,6 +52,23 @@ def derive_run(result: Result, *, previous: str | None = None, common: bool = Fa
         return None
     keep(result.iteration, derived)
     return derived
+
+
+def keep_report(iteration: Iteration, derived: Derived) -> None:
+    """Write `report.html` of an iteration; a page that can't be made is told and costs nothing that was measured."""
+    if len(derived.benchmark.runs) > LARGEST_REPORT:
+        hint = f"assay view {iteration.path} --static FILE"
+        click.echo(f"No report.html for more than {LARGEST_REPORT} trials; {hint}  makes one.", err=True)
+        return
+    from skill_assay.viewer.site import Opened, Site
+    from skill_assay.viewer.static import Budget, static_page
+
+    try:
+        site = Site((iteration,), iteration)
+        page, _ = static_page(site, Opened(iteration.path.name, iteration, derived), Budget())
+        iteration.write_report(page)
+    except Exception as error:  # whatever a stranger's output does to a page, the run is done and its numbers stand
+        click.echo(f"report.html could not be written: {error}", err=True)
 
 
 def ending_words(result: Result, skill: str, command: str = "run", what: str = "benchmark") -> str:

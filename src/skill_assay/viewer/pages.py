@@ -76,7 +76,7 @@ class Pages:
     def _frame(self, name: str, tab: str, title: str, opened: Opened | None = None) -> dict[str, Any]:
         iteration = self.site.named(name)
         worst = opened.worst[0] if opened and opened.worst else None
-        place = str(iteration.path if iteration else name)
+        place = str(iteration.path.absolute() if iteration else name)
         return {
             "complete": _said(opened).status == "complete" if opened else None,
             "links": self.links,

@@ -16,7 +16,7 @@
           outputs/                    what it made
           timing.json  grading.json  eval_metadata.json  judge-K.jsonl
           trial.json                  our record, written last: it is there = the trial is done
-    benchmark.json  benchmark.md
+    benchmark.json  benchmark.md  report.html
     comparison-M.json                 what changed since iteration M
     confirm-M/                        a workspace of its own: fresh trials of both versions
   history.json                        every iteration, a row each
@@ -269,6 +269,15 @@ class Iteration:
     def confirm_path(self, number: int) -> Path:
         """The workspace of the trials that confirm what changed since iteration `number`."""
         return self.path / f"confirm-{number}"
+
+    @property
+    def report_path(self) -> Path:
+        """The results as one page that needs no server."""
+        return self.path / "report.html"
+
+    def write_report(self, page: str) -> None:
+        """Write `report.html`; what it is made from was redacted when it was written."""
+        self.writer.write_verbatim(self.report_path, page.encode("utf-8", "replace"))
 
     @property
     def feedback_path(self) -> Path:
