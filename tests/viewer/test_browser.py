@@ -13,10 +13,12 @@ import pytest
 
 from skill_assay.viewer.site import Site, run_id_of
 from skill_assay.viewer.static import Budget, write_static
+from skill_assay.workspace.judgements import write_candidate
 from skill_assay.workspace.resolve import resolve_place
 from tests.viewer.browser import ARGUMENTS, Watched, axe_source, chromium_path, running, until
 from tests.viewer.hostile import hostile_place
-from tests.viewer.small import site_of, small_iteration
+from tests.viewer.small import site_of, small_iteration, write
+from tests.viewer.test_triggers import MATRIX, QUERIES
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 RUN = "eval-e2-with_skill-run-1"
@@ -145,7 +147,7 @@ def test_fault_22_nothing_a_stranger_wrote_runs_or_leads_away(tmp_path: Path, wa
     with running(site) as viewer:
         page.goto(viewer.door.url)
         run = quote(run_id_of(found.benchmark.runs[0]), safe="")
-        for path in ("overview", "evals", "expectations", f"trial/{run}"):
+        for path in ("overview", "evals", "expectations", "compare", "triggers", "improve", f"trial/{run}"):
             answer = page.goto(f"{viewer.base}/{path}")
             assert answer.status == 200
             open_all(page)
@@ -180,7 +182,7 @@ def test_fault_22_nothing_runs_in_the_file_either(tmp_path: Path, watched: Watch
 
 
 def open_all(page: Any) -> None:
-    assert page.evaluate("document.querySelectorAll('#main *').length") > 10
+    assert page.evaluate("document.querySelectorAll('#main *').length") > 1
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
 
 
@@ -220,12 +222,19 @@ def test_the_file_works_from_a_disk_without_a_network(tmp_path: Path, watched: W
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_no_serious_violation_and_nothing_overflows(tmp_path: Path, chromium: Any, theme: str) -> None:
     source = axe_source()
-    site = site_of(small_iteration(tmp_path))
+    iteration = small_iteration(tmp_path)
+    record = {"results": QUERIES, "description": "When asked", "matrix": MATRIX}
+    write(iteration.path.parent, {"triggers/1/results.json": json.dumps(record).encode()})
+    changes = {"changes": [{"path": "SKILL.md", "kind": "changed", "reason": "why"}]}
+    write_candidate(
+        iteration, {"SKILL.md": b"new"}, changes, "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -1 +1 @@\n-old\n+new\n"
+    )
+    site = site_of(iteration)
     context = chromium.new_context(viewport={"width": 380, "height": 800}, color_scheme=theme)
     page = Watched(context).page
     with running(site) as viewer:
         page.goto(viewer.door.url)
-        for path in ("overview", "evals", "expectations", f"trial/{RUN}"):
+        for path in ("overview", "evals", "expectations", "compare", "triggers", "improve", f"trial/{RUN}"):
             page.goto(f"{viewer.base}/{path}")
             open_all(page)
             assert page.evaluate("document.documentElement.scrollWidth") <= 380, path
@@ -238,6 +247,47 @@ def test_axe_finds_no_serious_violation_and_nothing_overflows(tmp_path: Path, ch
             ]
             assert serious == [], path
     context.close()
+
+
+def test_a_choice_by_key_unblinds_the_pair(tmp_path: Path, watched: Watched) -> None:
+    iteration = small_iteration(tmp_path)
+    page = watched.page
+    with running(site_of(iteration)) as viewer:
+        page.goto(viewer.door.url)
+        page.goto(f"{viewer.base}/compare")
+        assert page.locator("h2").all_inner_texts()[:2] == ["Left", "Right"]
+        page.keyboard.press("2")
+        page.get_by_text("You preferred").wait_for()
+        assert sorted(page.locator("h2").all_inner_texts()[:2]) == ["With Skill", "Without"]
+        page.keyboard.press("j")
+        page.get_by_text("Which one serves better?").wait_for()
+    assert len(json.loads(iteration.feedback_path.read_text(encoding="utf-8"))["preferences"]) == 1
+    assert watched.errors == []
+
+
+def test_the_trigger_set_is_edited_imported_and_exported(tmp_path: Path, watched: Watched) -> None:
+    iteration = small_iteration(tmp_path)
+    write(iteration.path.parent, {"triggers/1/results.json": json.dumps({"results": QUERIES[:2]}).encode()})
+    more = [{"query": "third", "should_trigger": False}, {"query": "odd", "should_trigger": "yes"}]
+    write(tmp_path, {"more.json": json.dumps(more).encode()})
+    page = watched.page
+    with running(site_of(iteration)) as viewer:
+        page.goto(viewer.door.url)
+        page.goto(f"{viewer.base}/triggers")
+        page.locator("[data-set] input[type=checkbox]").nth(1).check()
+        page.locator("[data-remove]").first.click()
+        page.locator("[data-import]").set_input_files(tmp_path / "more.json")
+        page.get_by_text("1 added; 1 left out").wait_for()
+        page.locator("[data-add]").click()
+        page.keyboard.type("fourth j")
+        with page.expect_download() as download:
+            page.locator("[data-export]").click()
+    assert json.loads(Path(download.value.path()).read_text(encoding="utf-8")) == [
+        {"query": "what is a receipt?", "should_trigger": True},
+        {"query": "third", "should_trigger": False},
+        {"query": "fourth j", "should_trigger": True},
+    ]
+    assert watched.errors == []
 
 
 def test_a_file_beyond_its_size_leaves_trials_out_and_says_which(tmp_path: Path, watched: Watched) -> None:

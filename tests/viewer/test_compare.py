@@ -6,9 +6,11 @@ import json
 import re
 from pathlib import Path
 
+from skill_assay.errors import FailureKind
 from skill_assay.formats.feedback import Feedback
 from skill_assay.viewer.compare import compare_page, pairs_of
 from skill_assay.viewer.outputs import Caps
+from tests.made import made_iteration, made_plan, made_trial
 from tests.viewer.small import ORIGIN, client_of, site_of, small_iteration, write
 
 URL = "/i/iteration-1/compare"
@@ -58,6 +60,17 @@ def test_the_comparators_view_is_told_after_the_choice(tmp_path: Path) -> None:
     client.post("/i/iteration-1/feedback", json={"preference": {"pair": pair.id, "side": side}}, headers=ORIGIN)
     page = client.get(f"{URL}?pair=1").text
     assert "The comparator chose With Skill" in page and "agree on 1 of 1" in page
+
+
+def test_a_trial_that_never_came_to_its_end_is_in_no_pair(tmp_path: Path) -> None:
+    trials = [
+        made_trial(repeat=1),
+        made_trial(arm="without_skill", repeat=1, failure=FailureKind.RATE_LIMITED),
+        made_trial(repeat=2, marks="uu"),
+        made_trial(arm="without_skill", repeat=2),
+    ]
+    site = site_of(made_iteration(tmp_path, made_plan(trials=2), trials))
+    assert [pair.primary.number for pair in pairs_of(site.open("iteration-1"))] == [2]
 
 
 def test_one_arm_has_nothing_to_compare(tmp_path: Path) -> None:

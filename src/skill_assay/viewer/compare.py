@@ -13,6 +13,7 @@ from skill_assay.model.benchmark import Run
 from skill_assay.viewer.files import read_text
 from skill_assay.viewer.outputs import Caps, Outputs, read_outputs
 from skill_assay.viewer.site import Opened, run_id_of
+from skill_assay.viewer.states import state_of
 from skill_assay.workspace.judgements import read_comparisons
 
 __all__ = ["ComparePage", "Pair", "Side", "compare_page", "pairs_of", "preference_of"]
@@ -68,7 +69,7 @@ class ComparePage:
 
 
 def pairs_of(opened: Opened) -> tuple[Pair, ...]:
-    """Every pair, in an order and on sides that are fixed by chance."""
+    """Every pair of which both came to an end, in an order and on sides that are fixed by chance."""
     found = opened.benchmark
     if found.baseline is None:
         return ()
@@ -76,7 +77,7 @@ def pairs_of(opened: Opened) -> tuple[Pair, ...]:
     pairs = []
     for run in found.runs:
         other = opened.by_place.get((run.eval.key, theirs, run.number))
-        if run.arm == ours and other is not None:
+        if run.arm == ours and other is not None and "excluded" not in (state_of(run), state_of(other)):
             pairs.append(Pair(run, other, bool(_draw(opened, run)[0] & 1)))
     return tuple(sorted(pairs, key=lambda pair: _draw(opened, pair.primary)))
 

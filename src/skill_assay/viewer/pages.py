@@ -12,6 +12,7 @@ from skill_assay.model.benchmark import Benchmark, Run
 from skill_assay.reports.plain import delta_line
 from skill_assay.viewer.compare import compare_page
 from skill_assay.viewer.feedback import read_feedback
+from skill_assay.viewer.improve import improve_page
 from skill_assay.viewer.links import Links
 from skill_assay.viewer.matrix import Filter, expectation_rows, matrix
 from skill_assay.viewer.outputs import Caps
@@ -19,6 +20,7 @@ from skill_assay.viewer.overview import live_state, overview
 from skill_assay.viewer.render import render
 from skill_assay.viewer.site import Opened, Site, run_id_of
 from skill_assay.viewer.trial import trial_page
+from skill_assay.viewer.triggers import triggers_page
 
 __all__ = ["Pages"]
 
@@ -54,6 +56,14 @@ class Pages:
         """One pair, blind until it is judged."""
         view = compare_page(opened, _said(opened), self.caps, number)
         return self._page("compare", "Compare", opened, False, view=view)
+
+    def triggers(self, opened: Opened, asked: str | None = None) -> str:
+        """Trigger evaluations, and the set they ask."""
+        return self._page("triggers", "Triggers", opened, False, view=triggers_page(opened, asked))
+
+    def improve(self, opened: Opened) -> str:
+        """The proposed version."""
+        return self._page("improve", "Improve", opened, False, view=improve_page(opened))
 
     def trial(self, opened: Opened, run: Run, *, bare: bool = False) -> str:
         """One eval and repeat in every arm."""
@@ -95,6 +105,8 @@ class Pages:
         tabs = [("overview", "Overview"), ("evals", "Evals"), ("expectations", "Expectations")]
         if opened and opened.benchmark.baseline and not self.links.static:
             tabs.append(("compare", "Compare"))
+        if opened and not opened.benchmark.foreign and not self.links.static:
+            tabs += [("triggers", "Triggers"), ("improve", "Improve")]
         return tabs
 
 

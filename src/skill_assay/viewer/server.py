@@ -79,6 +79,8 @@ class _Viewer:
             Route(f"{below}/evals", self._html(self._evals, with_request=True)),
             Route(f"{below}/expectations", self._html(self._expectations, with_request=True)),
             Route(f"{below}/compare", self._html(self._compare, with_request=True)),
+            Route(f"{below}/triggers", self._html(self._triggers, with_request=True)),
+            Route(f"{below}/improve", self._html(self.pages.improve)),
             Route(f"{below}/trial/{{run}}", self._html(self._trial, with_request=True)),
             Route(f"{below}/plot/forest.svg", self.forest),
             Route(f"{below}/file/{{run}}/{{name:path}}", self.file),
@@ -129,6 +131,9 @@ class _Viewer:
 
     def _compare(self, opened: Opened, request: Request) -> str:
         return self.pages.compare(opened, _number(request.query_params.get("pair", "")))
+
+    def _triggers(self, opened: Opened, request: Request) -> str:
+        return self.pages.triggers(opened, request.query_params.get("at"))
 
     def _trial(self, opened: Opened, request: Request) -> str:
         return self.pages.trial(opened, _run(opened, request))
