@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -225,3 +226,19 @@ def test_codex_is_priced_by_the_model_asked_for(shared_data: Path) -> None:
             list(parser.feed(line))
         cost = parser.end(0, "").usage.cost_usd
         assert cost == (None if price is None else pytest.approx(price))
+
+
+def test_gemini_that_stops_in_a_loop_gave_up() -> None:
+    """It ends with "success"; what it had said is graded, and the end is told as what it was."""
+    lines = [
+        {"type": "init", "model": "m"},
+        {"type": "message", "role": "assistant", "content": "again", "delta": True},
+        {"type": "error", "severity": "warning", "message": "Loop detected, stopping execution"},
+        {"type": "result", "status": "success", "stats": {"models": {}}},
+    ]
+    parser = GeminiParser()
+    for line in lines:
+        list(parser.feed(json.dumps(line).encode()))
+    finished = parser.end(0, "")
+    assert finished.answer == "again"
+    assert finished.failure is not None and finished.failure.kind is Kind.AGENT_LIMIT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -52,6 +53,8 @@ class GeminiParser:
         if result.get("status") != "success":
             words = str(mapping(result.get("error")).get("message") or "the agent reported an error")
             return Finished(None, usage, failure_from_words(words), models=models)
+        if self._warning and _GAVE_UP.search(self._warning):
+            return Finished(self._answer, usage, Failure(FailureKind.AGENT_LIMIT, self._warning), models=models)
         return Finished(self._answer, usage, models=models)
 
     def _without_result(self, exit_code: int | None, stderr: str) -> Failure:
@@ -94,6 +97,7 @@ class GeminiParser:
                 yield Other(str(kind), known=False, raw=data)
 
 
+_GAVE_UP = re.compile(r"loop detected|maximum session turns", re.IGNORECASE)
 _TURN_LIMIT = 53
 """Its exit status then."""
 

@@ -103,6 +103,8 @@ def _settings(request: Request) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "context": {"includeDirectoryTree": False},
         "general": {"enableAutoUpdate": False},
+        # Each would ask the model something on its own, after the answer.
+        "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False, "enableAutoSkill": False},
         "privacy": {"usageStatisticsEnabled": False},
         "skills": {"disabled": list(_BUILT_IN)},
         "model": {"generationConfig": {"maxRetries": 1, "timeout": 300_000}},

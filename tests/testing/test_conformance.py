@@ -1,0 +1,55 @@
+"""Every adapter does right with its real program and a scripted model, case by case."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from skill_assay.agents.claude_code import ClaudeCode
+from skill_assay.agents.codex import Codex
+from skill_assay.agents.copilot import Copilot
+from skill_assay.agents.gemini import Gemini
+from skill_assay.agents.opencode import OpenCode
+from skill_assay.agents.pi import Pi
+from skill_assay.agents.qwen import Qwen
+from skill_assay.model.protocols import Agent
+from skill_assay.testing import CASES, DIALECTS, Case, Subject, check
+
+pytestmark = [pytest.mark.client, pytest.mark.slow]
+
+ADAPTERS: dict[str, Callable[..., Agent]] = {
+    "codex": Codex,
+    "pi": Pi,
+    "copilot": Copilot,
+    "claude-code": ClaudeCode,
+    "gemini": Gemini,
+    "opencode": OpenCode,
+    "qwen": Qwen,
+}
+SLOW = ("gemini", "opencode", "qwen")
+"""They take many seconds to start: tried on the main cases alone unless ASSAY_CASES=all."""
+MAIN = ("skill-first", "skill-later", "error-later", "ended")
+PAIRS = [
+    (name, case)
+    for name in ADAPTERS
+    for case in CASES
+    if name not in SLOW or case.name in MAIN or os.environ.get("ASSAY_CASES") == "all"
+]
+
+
+@pytest.mark.parametrize(("name", "case"), PAIRS, ids=lambda part: str(part))
+def test_an_adapter_does_right(name: str, case: Case, client: Callable[[str], Path]) -> None:
+    """Faults 1, 2, 4, 5, 6, 11 and 16 with the real program."""
+    if case.name == "ended" and sys.platform != "linux":
+        pytest.skip("what is left behind is looked for in /proc")
+    variable = "ASSAY_" + name.upper().replace("-", "_")
+    env = {"PATH": os.environ["PATH"], variable: str(client(name))}
+
+    def create(user: Mapping[str, str]) -> Agent:
+        return ADAPTERS[name](env=user)
+
+    assert check(Subject(create, DIALECTS[name], env), case) == []
