@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import socket
+import threading
 from collections.abc import Callable
 
-from skill_assay.errors import InputError
+from skill_assay.errors import AssayError, InputError
 from skill_assay.viewer.security import Door
 from skill_assay.viewer.site import Site
 
@@ -27,6 +28,8 @@ def serve(site: Site, *, port: int | None, browser: bool, say: Callable[[str], N
     Raises:
         InputError: the port is taken.
     """
+    # The numbers are derived while the server and the browser start.
+    threading.Thread(target=_begin, args=(site,), daemon=True).start()
     import uvicorn
 
     from skill_assay.viewer.server import make_app
@@ -47,6 +50,13 @@ def serve(site: Site, *, port: int | None, browser: bool, say: Callable[[str], N
         pass
     finally:
         listening.close()
+
+
+def _begin(site: Site) -> None:
+    try:
+        site.open(site.shown.path.name)
+    except AssayError:
+        pass  # the page says it
 
 
 def listen(port: int | None, place: str) -> socket.socket:
