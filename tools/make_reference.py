@@ -8,6 +8,7 @@ A test holds the files to what this writes, so a help text cannot change unseen.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -16,7 +17,9 @@ from typing import Any
 import click
 
 from skill_assay import errors
+from skill_assay.agents.registry import agent_names, create_agent
 from skill_assay.cli.main import COMMANDS, assay
+from skill_assay.model.protocols import Agent
 
 DOCS = Path(__file__).parent.parent / "docs"
 NOTE = "<!-- Written by tools/make_reference.py (make docs). -->\n\n"
@@ -103,6 +106,48 @@ def block(text: str) -> str:
     return f"```text\n{text.rstrip()}\n```\n"
 
 
+def agents() -> str:
+    """One row for each agent with a program of its own, from its adapter."""
+    lines = [
+        "| agent | `--agent` | program, or the variable that names it | npm package, version tested | signed in by |",
+        "|---|---|---|---|---|",
+    ]
+    can = ["| `--agent` | " + " | ".join(WORDS.values()) + " |", "|---|" + "---|" * len(WORDS)]
+    for name in agent_names():
+        agent = create_agent(name) if name not in ("command", "simulated") else None
+        program = getattr(sys.modules[type(agent).__module__], "PROGRAM", None) if agent else None
+        if agent is None or program is None:
+            continue
+        cells = [program.title, f"`{name}`", f"`{program.command}`, `{program.variable}`"]
+        cells += [f"`{program.package}` {program.tested}", ways(agent)]
+        lines.append(f"| {' | '.join(cells)} |")
+        can.append(f"| `{name}` | {' | '.join(yes(getattr(agent.capabilities, key)) for key in WORDS)} |")
+    return "\n".join([*lines, "", *can]) + "\n"
+
+
+WORDS = {
+    "slash": "calls a skill by name",
+    "turns": "earlier user messages",
+    "schema": "answers by a JSON schema",
+    "tokens": "tells tokens",
+    "cost": "tells its price",
+    "cost_cap": "takes a cap of money",
+    "turn_limit": "takes a limit of turns",
+    "mcp": "takes MCP servers",
+    "grants": "grants tools one by one",
+}
+"""Capabilities a person chooses by."""
+
+
+def ways(agent: Agent) -> str:
+    """The variables it is signed in by, read off what it says where none is set."""
+    try:
+        agent.sign_in({"HOME": "/nowhere"})
+    except errors.InputError as error:
+        return ", ".join(f"`{name}`" for name in re.findall(r"[A-Z][A-Z_]+", error.found or ""))
+    return ""
+
+
 def between(path: Path, write: Callable[[], str]) -> str:
     """The file's text with what lies between its two marks replaced."""
     text = path.read_text(encoding="utf-8")
@@ -114,6 +159,7 @@ def between(path: Path, write: Callable[[], str]) -> str:
 def pages() -> dict[Path, str]:
     """Every page that is wholly or partly written here, as it should be."""
     return {
+        DOCS / "reference" / "agents.md": between(DOCS / "reference" / "agents.md", agents),
         DOCS / "reference" / "commands.md": commands(),
         DOCS / "reference" / "exit-codes.md": between(DOCS / "reference" / "exit-codes.md", exit_codes),
         DOCS / "explanation" / "failures.md": between(DOCS / "explanation" / "failures.md", failures),

@@ -25,25 +25,24 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
 from skill_assay.agents.claude_code_parser import ClaudeCodeParser
 from skill_assay.agents.claude_code_sign_in import CREDENTIALS, find_sign_in
+from skill_assay.agents.environment import DUMMY_KEY
+from skill_assay.agents.programs import Program
 from skill_assay.errors import InputError
 from skill_assay.model.agent import Capabilities, Detected, Listing, Request, SignIn
 from skill_assay.model.place import Launch, Place
 from skill_assay.model.protocols import Parser
 
-__all__ = ["TOOLS", "ClaudeCode"]
+__all__ = ["PROGRAM", "TOOLS", "ClaudeCode"]
 
+PROGRAM = Program("Claude Code", "claude", "ASSAY_CLAUDE_CODE", "@anthropic-ai/claude-code", "2.1.332")
 TOOLS = ("Agent", "Bash", "Edit", "Glob", "Grep", "Read", "Skill", "TodoWrite", "Write")
 """What every arm has: read, write, edit, search, shell, skill, sub-agents. Network tools only by `--allow`."""
 
-_DUMMY_KEY = "sk-ant-scripted-model-server"
 _SETTINGS = json.dumps({"skillOverrides": {"plugin-authoring": "off"}})
 _FIXED = {
     "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
@@ -90,15 +89,7 @@ class ClaudeCode:
 
     def detect(self, env: Mapping[str, str]) -> Detected | None:
         """The program named by `ASSAY_CLAUDE_CODE`, else `claude` on PATH."""
-        program = _program(env)
-        if program is None:
-            return None
-        version = _version(program, Path(program).stat().st_mtime_ns)
-        try:
-            sign_in: SignIn | None = find_sign_in(env)
-        except InputError:
-            sign_in = None
-        return Detected(self.name, version, program, sign_in)
+        return PROGRAM.detect(self.name, env, find_sign_in)
 
     def sign_in(self, env: Mapping[str, str]) -> SignIn:
         """A key or token variable, else the user's own home; see `claude_code_sign_in`."""
@@ -110,9 +101,7 @@ class ClaudeCode:
 
     def launch(self, request: Request) -> Launch:
         """The command line, with the prompt on standard input."""
-        program = _program(self._env)
-        if program is None:
-            raise InputError("Claude Code is not installed here", hint=INSTALL)
+        program = PROGRAM.require(self._env)
         env = self._environment(request)
         argv = [program, *_options(request)]
         secrets = tuple(env[name] for name in CREDENTIALS if env.get(name))
@@ -133,7 +122,7 @@ class ClaudeCode:
             # A scripted server must never see a real credential, whatever was passed by name.
             env = {name: value for name, value in env.items() if not name.upper().endswith("_PROXY")}
             env = {name: value for name, value in env.items() if name not in CREDENTIALS}
-            env |= {"ANTHROPIC_BASE_URL": request.base_url, "ANTHROPIC_API_KEY": _DUMMY_KEY}
+            env |= {"ANTHROPIC_BASE_URL": request.base_url, "ANTHROPIC_API_KEY": DUMMY_KEY}
         elif not any(env.get(name) for name in CREDENTIALS):
             env |= {name: self._env[name] for name in ("HOME", "CLAUDE_CONFIG_DIR") if name in self._env}
         if "ANTHROPIC_BASE_URL" not in env and "ANTHROPIC_BASE_URL" in self._env:
@@ -142,35 +131,6 @@ class ClaudeCode:
         if request.tools and os.name != "nt":
             env["CLAUDE_CODE_SHELL_PREFIX"] = _shell_prefix(request)
         return env
-
-
-INSTALL = (
-    "Install it (`npm install -g @anthropic-ai/claude-code`), or point ASSAY_CLAUDE_CODE to its program; "
-    "or choose another agent: --agent 'command: my-agent {prompt_file}', --agent simulated."
-)
-
-
-def _program(env: Mapping[str, str]) -> str | None:
-    named = env.get("ASSAY_CLAUDE_CODE")
-    if not named:
-        return shutil.which("claude", path=env.get("PATH"))
-    found = shutil.which(named, path=env.get("PATH"))
-    if found is None:
-        raise InputError("ASSAY_CLAUDE_CODE names no program", found=named, expected="a path to Claude Code")
-    return str(Path(found).absolute())
-
-
-@cache
-def _version(program: str, changed: int) -> str:  # noqa: ARG001
-    """What `--version` says, asked once for a program that stays the same file."""
-    try:
-        said = subprocess.run(
-            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return "unknown"
-    words = said.decode("utf-8", "replace").split()
-    return words[0] if words else "unknown"
 
 
 def _options(request: Request) -> list[str]:

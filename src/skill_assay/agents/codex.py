@@ -28,9 +28,9 @@ from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
 from skill_assay.model.place import Launch, Place
 from skill_assay.model.protocols import Parser
 
-__all__ = ["Codex"]
+__all__ = ["PROGRAM", "Codex"]
 
-PROGRAM = Program("Codex", "codex", "ASSAY_CODEX", "@openai/codex")
+PROGRAM = Program("Codex", "codex", "ASSAY_CODEX", "@openai/codex", "0.171.0")
 _KEYS = ("CODEX_API_KEY", "OPENAI_API_KEY")
 _SETTINGS = (
     "skills.bundled.enabled=false",

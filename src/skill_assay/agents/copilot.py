@@ -22,9 +22,9 @@ from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
 from skill_assay.model.place import Launch, Place
 from skill_assay.model.protocols import Parser
 
-__all__ = ["Copilot"]
+__all__ = ["PROGRAM", "Copilot"]
 
-PROGRAM = Program("GitHub Copilot CLI", "copilot", "ASSAY_COPILOT", "@github/copilot")
+PROGRAM = Program("GitHub Copilot CLI", "copilot", "ASSAY_COPILOT", "@github/copilot", "1.0.102")
 _TOKENS = ("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
 _OWN = ("COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN")
 _PROVIDER = ("COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_TYPE", "COPILOT_MODEL", "COPILOT_OFFLINE")

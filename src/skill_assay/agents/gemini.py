@@ -26,9 +26,9 @@ from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
 from skill_assay.model.place import Launch, Place
 from skill_assay.model.protocols import Parser
 
-__all__ = ["Gemini"]
+__all__ = ["PROGRAM", "Gemini"]
 
-PROGRAM = Program("Gemini CLI", "gemini", "ASSAY_GEMINI", "@google/gemini-cli")
+PROGRAM = Program("Gemini CLI", "gemini", "ASSAY_GEMINI", "@google/gemini-cli", "0.61.0")
 _KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 _FIXED = {"GEMINI_CLI_NO_RELAUNCH": "true", "GEMINI_TELEMETRY_ENABLED": "false"}
 _BUILT_IN = ["skill-creator", "antigravity-support"]
@@ -77,8 +77,10 @@ class Gemini:
         env = trial_environment(self._env, request, _FIXED, _KEYS)
         if request.base_url:
             env |= {"GOOGLE_GEMINI_BASE_URL": request.base_url, "GEMINI_API_KEY": DUMMY_KEY}
-        elif "GOOGLE_GEMINI_BASE_URL" in self._env:
-            env["GOOGLE_GEMINI_BASE_URL"] = self._env["GOOGLE_GEMINI_BASE_URL"]
+        else:
+            env.setdefault("GEMINI_API_KEY", env.get("GOOGLE_API_KEY", ""))
+            if "GOOGLE_GEMINI_BASE_URL" in self._env:
+                env["GOOGLE_GEMINI_BASE_URL"] = self._env["GOOGLE_GEMINI_BASE_URL"]
         argv = [PROGRAM.require(self._env), "--output-format", "stream-json", "--skip-trust", "--yolo"]
         model = request.model or ("gemini-2.5-flash" if request.base_url else None)
         if model:

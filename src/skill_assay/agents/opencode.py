@@ -28,9 +28,9 @@ from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
 from skill_assay.model.place import Launch, Place
 from skill_assay.model.protocols import Parser
 
-__all__ = ["OpenCode"]
+__all__ = ["PROGRAM", "OpenCode"]
 
-PROGRAM = Program("OpenCode", "opencode", "ASSAY_OPENCODE", "opencode-ai")
+PROGRAM = Program("OpenCode", "opencode", "ASSAY_OPENCODE", "opencode-ai", "1.18.33")
 _FIXED = {
     "OPENCODE_DISABLE_AUTOUPDATE": "1",
     "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",

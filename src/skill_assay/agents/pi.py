@@ -23,9 +23,9 @@ from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
 from skill_assay.model.place import Launch, Place
 from skill_assay.model.protocols import Parser
 
-__all__ = ["Pi"]
+__all__ = ["PROGRAM", "Pi"]
 
-PROGRAM = Program("pi", "pi", "ASSAY_PI", "@mariozechner/pi-coding-agent")
+PROGRAM = Program("pi", "pi", "ASSAY_PI", "@mariozechner/pi-coding-agent", "0.73.1")
 _KEYS = (*PROVIDER_KEYS, "ANTHROPIC_OAUTH_TOKEN")
 _SETTINGS = {"retry": {"enabled": True, "maxRetries": 1, "baseDelayMs": 1000}, "quietStartup": True}
 

@@ -30,6 +30,8 @@ class Program:
     """The variable that names another place."""
     package: str
     """In npm."""
+    tested: str
+    """The version our knowledge of it rests on; `assay doctor` tries any other."""
 
     def find(self, env: Mapping[str, str]) -> str | None:
         """Its path: what the variable names, else what PATH has.

@@ -26,9 +26,9 @@ from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
 from skill_assay.model.place import Launch, Place
 from skill_assay.model.protocols import Parser
 
-__all__ = ["Qwen"]
+__all__ = ["PROGRAM", "Qwen"]
 
-PROGRAM = Program("Qwen Code", "qwen", "ASSAY_QWEN", "@qwen-code/qwen-code")
+PROGRAM = Program("Qwen Code", "qwen", "ASSAY_QWEN", "@qwen-code/qwen-code", "0.24.4")
 _KEYS = ("OPENAI_API_KEY",)
 _FIXED = {"QWEN_CODE_NO_RELAUNCH": "true", "QWEN_TELEMETRY_ENABLED": "false"}
 _BUILT_IN = (

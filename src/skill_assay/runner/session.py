@@ -140,6 +140,8 @@ def _agent(settings: RunSettings, inputs: Inputs, env: Mapping[str, str]) -> Age
         bind(inputs.skill.root, inputs.evals)
     if settings.invoke == "slash" and not agent.capabilities.slash:
         raise InputError(f"{agent.name} has no slash commands for skills", hint="Use --invoke told or auto.")
+    if settings.mcp_config is not None and not agent.capabilities.mcp:
+        raise InputError(f"{agent.name} takes no MCP servers", hint="Leave --mcp-config out, or use another agent.")
     if any(one.turns for one in inputs.chosen) and not agent.capabilities.turns:
         named = ", ".join(one.id for one in inputs.chosen if one.turns)
         raise InputError(f"{agent.name} can't be given earlier user messages, which {named} asks for")
