@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import urllib.request
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -169,3 +170,17 @@ def test_a_strange_body_gets_an_answer(name: str, body: dict[str, Any]) -> None:
 )
 def test_the_catalogue_is_read_as_each_cli_lists_it(text: str) -> None:
     assert catalogue_in(text) == {"pdf": "Fills forms.", "p:csv": "Tables."}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_tool_that_takes_a_program_is_called_with_text(stream: bool) -> None:
+    """Codex's models are offered one, in a group of tools, in an item of the conversation."""
+    group = {"type": "namespace", "name": "functions", "tools": [{"type": "custom", "name": "exec"}]}
+    offered = {"type": "additional_tools", "tools": [group, {"type": "function", "name": "wait"}]}
+    body = {"model": "m", "input": [offered, {"role": "user", "content": "hello"}], "stream": stream}
+    with serve(Script((Rule((Turn((ToolUse("exec", {"input": "text(1 + 1)"}),)),)),))) as server:
+        request = urllib.request.Request(f"{server.url}/v1/responses", json.dumps(body).encode())
+        answer = urllib.request.urlopen(request).read().decode()
+        assert server.messages[0].tools == ("wait", "exec")
+    assert '"custom_tool_call"' in answer and '"input": "text(1 + 1)"' in answer
+    assert "function_call_arguments" not in answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -17,7 +18,8 @@ from skill_assay.agents.opencode import OpenCode
 from skill_assay.agents.pi import Pi
 from skill_assay.agents.qwen import Qwen
 from skill_assay.model.protocols import Agent
-from skill_assay.testing import CASES, DIALECTS, Case, Subject, check
+from skill_assay.modelserver import ToolUse
+from skill_assay.testing import CASES, DIALECTS, Case, Dialect, Subject, check
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 
@@ -53,3 +55,19 @@ def test_an_adapter_does_right(name: str, case: Case, client: Callable[[str], Pa
         return ADAPTERS[name](env=user)
 
     assert check(Subject(create, DIALECTS[name], env), case) == []
+
+
+class Programs(Dialect):
+    """How Codex's own models call tools: from a program of theirs."""
+
+    def shell(self, command: str) -> ToolUse:
+        called = f"const r = await tools.exec_command({{cmd: {json.dumps(command)}}}); text(r.output)"
+        return ToolUse("exec", {"input": called})
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in MAIN], ids=str)
+def test_codex_does_right_with_its_own_models(case: Case, client: Callable[[str], Path]) -> None:
+    """What they do inside a program shows as if they had done it one by one."""
+    env = {"PATH": os.environ["PATH"], "ASSAY_CODEX": str(client("codex"))}
+    dialect = Programs(skills=".agents/skills", shell_tool="exec")
+    assert check(Subject(lambda user: Codex(env=user), dialect, env), case) == []

@@ -43,7 +43,7 @@ def received(path: str, headers: Mapping[str, str], body: Mapping[str, Any], tex
         last=said[-1] if said else "",
         system=system,
         rounds=_rounds(items),
-        tools=tuple(str(tool.get("name") or tool.get("type")) for tool in as_list(body.get("tools")) if kind_of(tool)),
+        tools=tuple(str(tool.get("name") or tool["type"]) for tool in _tools(body)),
         catalogue=catalogue_in(system + "\n" + prompt),
         text=text,
     )
@@ -61,7 +61,8 @@ def _rounds(items: list[dict[str, Any]]) -> int:
 
 def whole(turn: Turn, request: Received, ident: str) -> dict[str, Any]:
     """The answer in one piece."""
-    output = [_item(block, f"{ident}_{n}", done=True) for n, block in enumerate(blocks(turn))]
+    programs = _programs(request)
+    output = [_item(block, f"{ident}_{n}", programs, done=True) for n, block in enumerate(blocks(turn))]
     return _response(turn, request, ident, output)
 
 
@@ -70,28 +71,55 @@ def stream(turn: Turn, request: Received, ident: str) -> Iterator[bytes | Wait |
     begun = _response(turn, request, ident, [])
     yield _event("response.created", response={**begun, "status": "in_progress", "usage": None})
     output: list[dict[str, Any]] = []
+    programs = _programs(request)
     for item in turn.items:
         if isinstance(item, Wait | Hang):
             yield item
             continue
-        yield from _item_events(item, len(output), f"{ident}_{len(output)}")
-        output.append(_item(item, f"{ident}_{len(output)}", done=True))
+        yield from _item_events(item, len(output), f"{ident}_{len(output)}", programs)
+        output.append(_item(item, f"{ident}_{len(output)}", programs, done=True))
     yield _event("response.completed", response=_response(turn, request, ident, output))
 
 
-def _item_events(block: Text | ToolUse, index: int, ident: str) -> Iterator[bytes]:
-    yield _event("response.output_item.added", output_index=index, item=_item(block, ident, done=False))
+def _item_events(block: Text | ToolUse, index: int, ident: str, programs: frozenset[str]) -> Iterator[bytes]:
+    yield _event("response.output_item.added", output_index=index, item=_item(block, ident, programs, done=False))
     if isinstance(block, Text):
         for piece in pieces(block.text):
             yield _event("response.output_text.delta", output_index=index, item_id=ident, content_index=0, delta=piece)
     else:
-        for piece in pieces(json.dumps(dict(block.input))):
-            yield _event("response.function_call_arguments.delta", output_index=index, item_id=ident, delta=piece)
-    yield _event("response.output_item.done", output_index=index, item=_item(block, ident, done=True))
+        whole_input, kind = _input(block, programs)
+        for piece in pieces(whole_input):
+            yield _event(f"response.{kind}.delta", output_index=index, item_id=ident, delta=piece)
+    yield _event("response.output_item.done", output_index=index, item=_item(block, ident, programs, done=True))
 
 
-def _item(block: Text | ToolUse, ident: str, *, done: bool) -> dict[str, Any]:
+def _tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Every tool offered: at the top, in an item of the conversation, or in a group of either."""
+    more = [item for item in as_list(body.get("input")) if kind_of(item) == "additional_tools"]
+    found = [tool for place in (body, *more) for tool in as_list(place.get("tools")) if kind_of(tool)]
+    groups = [tool for tool in found if tool["type"] == "namespace"]
+    inner = [tool for group in groups for tool in as_list(group.get("tools")) if kind_of(tool)]
+    return [*(tool for tool in found if tool["type"] != "namespace"), *inner]
+
+
+def _programs(request: Received) -> frozenset[str]:
+    """The tools that take free text and no arguments."""
+    return frozenset(str(tool.get("name")) for tool in _tools(request.body) if tool["type"] == "custom")
+
+
+def _input(block: ToolUse, programs: frozenset[str]) -> tuple[str, str]:
+    """A call's input as it is sent, and the event that carries it; for free text the argument `input` holds it."""
+    if block.name in programs:
+        return str(block.input.get("input", "")), "custom_tool_call_input"
+    return json.dumps(dict(block.input)), "function_call_arguments"
+
+
+def _item(block: Text | ToolUse, ident: str, programs: frozenset[str], *, done: bool) -> dict[str, Any]:
     status = "completed" if done else "in_progress"
+    if isinstance(block, ToolUse) and block.name in programs:
+        text = _input(block, programs)[0] if done else ""
+        call = {"type": "custom_tool_call", "id": f"ctc_{ident}", "call_id": f"call_{ident}", "status": status}
+        return {**call, "name": block.name, "input": text}
     if isinstance(block, ToolUse):
         arguments = json.dumps(dict(block.input)) if done else ""
         call = {"type": "function_call", "id": f"fc_{ident}", "call_id": f"call_{ident}"}
