@@ -252,13 +252,13 @@ def test_disk_full_is_said_and_what_was_measured_is_kept(
 
     real = Writer.write_verbatim
 
-    def full(self: Writer, path: Path, data: bytes) -> None:
+    def full(self: Writer, path: Path, data: bytes, **how: bool) -> None:
         if path.name == "trial.json" and len(list(tmp_path.glob("**/trial.json"))) >= 2:
             from skill_assay.workspace.writing import disk_errors
 
             with disk_errors(path):
                 raise OSError(errno.ENOSPC, "No space left on device")
-        real(self, path, data)
+        real(self, path, data, **how)
 
     monkeypatch.setattr(Writer, "write_verbatim", full)
     skill = write_skill(tmp_path)

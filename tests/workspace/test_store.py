@@ -86,7 +86,7 @@ def test_trial_json_is_written_last_so_a_full_disk_leaves_no_false_done(
     monkeypatch.setattr(
         type(iteration.writer),
         "write_verbatim",
-        lambda self, path, data: (written.append(path.name), write(self, path, data)),
+        lambda self, path, data, **how: (written.append(path.name), write(self, path, data, **how)),
     )
     iteration.record(made_trial(), made_eval(), [])
     assert written[-1] == "trial.json"

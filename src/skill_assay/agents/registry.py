@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import cast
 
 from skill_assay.errors import InputError
-from skill_assay.model.protocols import Agent
+from skill_assay.model.agent import Request
+from skill_assay.model.place import Place
+from skill_assay.model.protocols import Agent, Parser
 
-__all__ = ["GROUP", "agent_names", "create_agent", "detect_default"]
+__all__ = ["GROUP", "agent_names", "create_agent", "detect_default", "stored_parser"]
 
 GROUP = "skill_assay.agents"
 
@@ -68,5 +72,13 @@ def detect_default(env: Mapping[str, str]) -> Agent:
     )
 
 
+def stored_parser(agent: Agent) -> Parser:
+    """A parser for an attempt's stored output: where it once ran does not matter any more."""
+    nowhere = Path()
+    return agent.parser(Request("", Place(nowhere, nowhere, nowhere, nowhere, nowhere), "", "", ""))
+
+
+@cache
 def _points() -> dict[str, EntryPoint]:
+    # Looking through every installed distribution takes longer than reading a whole trial.
     return {point.name: point for point in entry_points(group=GROUP)}

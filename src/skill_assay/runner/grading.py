@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from skill_assay.agents.registry import stored_parser
 from skill_assay.graders.chain import grade_all
-from skill_assay.model.agent import Request
 from skill_assay.model.evals import Eval
-from skill_assay.model.place import Place
 from skill_assay.model.protocols import Agent, CodeRunner, Grader, Ledger
 from skill_assay.model.transcript import Event, Usage
 from skill_assay.model.trial import Trial
@@ -31,9 +30,17 @@ class Grading:
     evals_root: Path | None
 
 
-async def grade(eval_: Eval, trial: Trial, run: RunFolder, agent: Agent, grading: Grading) -> Trial:
-    """The trial with its grades, decided on what is stored in its run folder."""
-    work = _work(eval_, trial, run, agent, grading)
+async def grade(eval_: Eval, trial: Trial, run: RunFolder, events: Sequence[Event], grading: Grading) -> Trial:
+    """The trial with its grades, decided on what is stored in its run folder.
+
+    Args:
+        eval_: its eval.
+        trial: as it was collected.
+        run: its folder.
+        events: of its last attempt, from `stored_events`.
+        grading: who decides.
+    """
+    work = _work(eval_, trial, run, events, grading)
     grades = await grade_all(eval_, work, grading.graders, grading.ledger)
     return dataclasses.replace(trial, grades=grades, remarks=_remarks(trial, grading.graders))
 
@@ -49,19 +56,11 @@ def _remarks(trial: Trial, graders: Sequence[Grader]) -> Mapping[str, Any]:
 
 def stored_events(agent: Agent, run: RunFolder, attempt: int) -> list[Event]:
     """An attempt's events, read from its stored output by the adapter's own parser."""
-    nowhere = Path()
-    request = Request(
-        prompt="",
-        place=Place(nowhere, nowhere, nowhere, nowhere, nowhere),
-        work="",
-        home="",
-        tmp="",
-    )
-    parser = agent.parser(request)
+    parser = stored_parser(agent)
     return [event for line in run.attempt_lines(attempt) for event in parser.feed(line)]
 
 
-def _work(eval_: Eval, trial: Trial, run: RunFolder, agent: Agent, grading: Grading) -> Work:
+def _work(eval_: Eval, trial: Trial, run: RunFolder, events: Sequence[Event], grading: Grading) -> Work:
     last = trial.last
     return Work(
         id=trial.id,
@@ -70,7 +69,7 @@ def _work(eval_: Eval, trial: Trial, run: RunFolder, agent: Agent, grading: Grad
         outputs=run.outputs,
         files=trial.outputs,
         answer=(last.answer or "") if last else "",
-        events=stored_events(agent, run, last.number) if last else (),
+        events=events,
         usage=last.usage if last else Usage(),
         seconds=last.seconds if last else None,
         skill_name=grading.skill_name,

@@ -16,7 +16,7 @@ from skill_assay.model.trial import Trial
 from skill_assay.runner.admission import AdaptiveAdmission
 from skill_assay.runner.code import SandboxedCode
 from skill_assay.runner.execute import make_graders, make_sandbox
-from skill_assay.runner.grading import Grading, grade
+from skill_assay.runner.grading import Grading, grade, stored_events
 from skill_assay.runner.inputs import Inputs
 from skill_assay.runner.judging import make_judges, priors_of
 from skill_assay.runner.ledger import BudgetLedger
@@ -104,7 +104,8 @@ async def _grade_all(
     async def one(index: int, trial: Trial) -> None:
         async with free:
             run = iteration.run_folder(trial.id)
-            new = await grade(evals[trial.id.eval_id], trial, run, agents[trial.id.arm], grading)
+            events = stored_events(agents[trial.id.arm], run, trial.last.number) if trial.last else []
+            new = await grade(evals[trial.id.eval_id], trial, run, events, grading)
             run.write_grades(new, evals[trial.id.eval_id])
             found[index] = _changes(trial, new)
 

@@ -45,10 +45,10 @@ async def run_trial(spec: TrialSpec, rig: Rig, stop_when: StopWhen | None = None
         rig.iteration.run_folder(spec.id).write_collected(trial)
     agent = rig.arms[spec.arm.name].agent
     run = rig.iteration.run_folder(spec.id)
+    events = stored_events(agent, run, trial.attempts[-1].number)
     if policy(trial.failure).graded:
-        trial = await grade(spec.eval, trial, run, agent, rig.grading)
-    last = trial.last
-    rig.iteration.record(trial, spec.eval, stored_events(agent, run, last.number) if last else ())
+        trial = await grade(spec.eval, trial, run, events, rig.grading)
+    rig.iteration.record(trial, spec.eval, events)
     return trial
 
 

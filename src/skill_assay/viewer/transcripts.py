@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from skill_assay.agents.registry import create_agent
+from skill_assay.agents.registry import create_agent, stored_parser
 from skill_assay.errors import AssayError
-from skill_assay.model.agent import Request
-from skill_assay.model.place import Place
 from skill_assay.model.protocols import Parser
 from skill_assay.model.transcript import (
     Event,
@@ -98,11 +96,9 @@ def _any_stream(folder: Path) -> str | None:
 
 def _parser(spec: str) -> Parser | None:
     """The adapter's own parser; what follows the name's colon (a script, a command) is not needed to read."""
-    nowhere = Path()
-    request = Request("", Place(nowhere, nowhere, nowhere, nowhere, nowhere), "", "", "")
     for name in (spec, spec.partition(":")[0]):
         try:
-            return create_agent(name).parser(request)
+            return stored_parser(create_agent(name))
         except (AssayError, OSError, ValueError):
             continue
     return None

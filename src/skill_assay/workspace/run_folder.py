@@ -151,7 +151,7 @@ class RunFolder:
 
     def write_transcript(self, one: Eval, events: Sequence[Event]) -> None:
         """Write the transcript for a person, and for viewers that look for the prompt in it."""
-        self.writer.write_text(self.path / "transcript.md", transcript_markdown(one.prompt, events))
+        self.writer.write_text(self.path / "transcript.md", transcript_markdown(one.prompt, events), sync=False)
 
     def append_judge(self, number: int, record: Mapping[str, Any]) -> None:
         """Keep a request to a judge, or its reply."""
@@ -188,12 +188,15 @@ class RunFolder:
         self.collected_path.unlink(missing_ok=True)
 
     def write_grades(self, trial: Trial, one: Eval) -> None:
-        """Write all that grading changes, `trial.json` last; no `grading.json` where nothing could be graded."""
-        self.writer.write_json(self.path / "eval_metadata.json", eval_metadata(one))
-        self.writer.write_json(self.path / "timing.json", timing_to_dict(trial))
+        """Write all that grading changes, `trial.json` last; no `grading.json` where nothing could be graded.
+
+        `trial.json` holds all of it and is synced; the files that other tools read are derived from it.
+        """
+        self.writer.write_json(self.path / "eval_metadata.json", eval_metadata(one), sync=False)
+        self.writer.write_json(self.path / "timing.json", timing_to_dict(trial), sync=False)
         grading = self.path / "grading.json"
         if any(grade.passed is not None for grade in trial.grades):
-            self.writer.write_json(grading, grading_to_dict(trial))
+            self.writer.write_json(grading, grading_to_dict(trial), sync=False)
         else:
             grading.unlink(missing_ok=True)
         self.writer.write_json(self.trial_path, trial_to_dict(trial))
@@ -208,6 +211,6 @@ class RunFolder:
         with disk_errors(self.outputs):
             self.outputs.mkdir(parents=True, exist_ok=True)
         if answer:
-            self.writer.write_text(self.path / "answer.md", answer)
+            self.writer.write_text(self.path / "answer.md", answer, sync=False)
             if not trial.outputs:
-                self.writer.write_text(self.outputs / "answer.md", answer)
+                self.writer.write_text(self.outputs / "answer.md", answer, sync=False)

@@ -86,22 +86,26 @@ def _utf16_or_32(data: bytes) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes files of a workspace. Everything that is text passes the redactor; nothing is ever half written."""
+    """Writes files of a workspace. Everything that is text passes the redactor; nothing is ever half written.
+
+    A file is on the disk when the call returns, but for one written with `sync=False`: what can be derived again from
+    synced files need not wait for the disk, of which a trial has many.
+    """
 
     redactor: Redactor = field(default_factory=Unredacted)
 
-    def write_text(self, path: Path, text: str) -> None:
+    def write_text(self, path: Path, text: str, *, sync: bool = True) -> None:
         """Write text as UTF-8 with LF line ends as given; lone surrogates become `?`."""
-        self.write_verbatim(path, self.redactor.text(text).encode("utf-8", "replace"))
+        self.write_verbatim(path, self.redactor.text(text).encode("utf-8", "replace"), sync=sync)
 
     def write_bytes(self, path: Path, data: bytes) -> None:
         """Write bytes that are text in some encoding."""
         self.write_verbatim(path, self.redactor.bytes(data))
 
-    def write_json(self, path: Path, value: Any) -> None:
+    def write_json(self, path: Path, value: Any, *, sync: bool = True) -> None:
         """Write JSON, redacted string by string so that escapes hide no secret; a number that is none becomes null."""
         text = json.dumps(self._clean(value), ensure_ascii=False, indent=2, allow_nan=False)
-        self.write_verbatim(path, (text + "\n").encode("utf-8", "replace"))
+        self.write_verbatim(path, (text + "\n").encode("utf-8", "replace"), sync=sync)
 
     def write_file(self, path: Path, data: bytes) -> None:
         """Write a file an agent made: redacted when it is text, byte for byte when it is not."""
@@ -115,7 +119,7 @@ class Writer:
             data = self.redactor.bytes(data)
         self.write_verbatim(path, data)
 
-    def write_verbatim(self, path: Path, data: bytes) -> None:
+    def write_verbatim(self, path: Path, data: bytes, *, sync: bool = True) -> None:
         """Write bytes as they are: to a temporary neighbour, synced, then renamed. Only for what can hold no secret."""
         # A name of its own, for that of the file may already be as long as names can be.
         temporary = path.with_name(f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}.{os.getpid()}.tmp")
@@ -124,8 +128,9 @@ class Writer:
             try:
                 with temporary.open("wb") as file:
                     file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
+                    if sync:
+                        file.flush()
+                        os.fsync(file.fileno())
                 temporary.replace(path)
             except BaseException:
                 temporary.unlink(missing_ok=True)
