@@ -22,6 +22,7 @@ from skill_assay.runner import prepare
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.estimate import estimate
 from skill_assay.runner.execute import execute, price_book
+from skill_assay.runner.install import place_fixtures
 from skill_assay.runner.progress import Silent
 from skill_assay.runner.session import Mode, _refuse_sandbox
 from skill_assay.runner.settings import Budget, RunSettings
@@ -267,6 +268,21 @@ def test_editing_the_skill_during_a_run_changes_nothing(tmp_path: Path) -> None:
         (skill / "SKILL.md").write_text("gone", encoding="utf-8")
         assert kit.skill_source is not None
         assert "Write hello.txt" in (kit.skill_source / "SKILL.md").read_text(encoding="utf-8")
+
+
+def test_editing_a_fixture_during_a_run_changes_nothing(tmp_path: Path) -> None:
+    one = {"id": 1, "prompt": "Greet.", "files": ["evals/files/in.txt", "evals/files/more"], "expectations": [CHECK]}
+    skill = write_skill(tmp_path, [one])
+    (skill / "evals" / "files" / "more").mkdir(parents=True)
+    for name in ("in.txt", "more/deep.txt"):
+        (skill / "evals" / "files" / name).write_text("before", encoding="utf-8")
+    with open_small(skill, tmp_path / "ws") as session:
+        for name in ("in.txt", "more/deep.txt"):
+            (skill / "evals" / "files" / name).write_text("after", encoding="utf-8")
+        work = tmp_path / "work"
+        place_fixtures(session.specs[0].fixtures, work)
+    assert (work / "in.txt").read_text(encoding="utf-8") == "before"
+    assert (work / "more" / "deep.txt").read_text(encoding="utf-8") == "before"
 
 
 @pytest.mark.parametrize("facts", [{"trials": 0}, {"workers": 0}])

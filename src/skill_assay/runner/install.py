@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from skill_assay.errors import InputError
 
-__all__ = ["install_name", "install_skill", "place_fixtures"]
+__all__ = ["install_name", "install_skill", "keep_fixtures", "place_fixtures"]
+
+Fixtures = tuple[tuple[Path, str], ...]
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
@@ -25,6 +27,23 @@ def install_skill(source: Path, files: Iterable[str], target: Path) -> None:
         place = target / relative
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source / relative, place, follow_symlinks=False)
+
+
+def keep_fixtures(fixtures: Mapping[str, Fixtures], into: Path) -> dict[str, Fixtures]:
+    """Private copies of every eval's fixtures, so that editing one during a run changes no trial.
+
+    Args:
+        fixtures: by eval id: (source, place below the working directory).
+        into: an empty folder.
+    """
+    kept: dict[str, Fixtures] = {}
+    for number, (eval_id, placed) in enumerate(fixtures.items()):
+        sources = [into / f"{number}-{at}" / source.name for at, (source, _) in enumerate(placed)]
+        place_fixtures(
+            ((source, str(copy.relative_to(into))) for (source, _), copy in zip(placed, sources, strict=True)), into
+        )
+        kept[eval_id] = tuple((copy, place) for copy, (_, place) in zip(sources, placed, strict=True))
+    return kept
 
 
 def place_fixtures(fixtures: Iterable[tuple[Path, str]], work: Path) -> None:

@@ -21,6 +21,7 @@ from skill_assay.model.trial import TrialId, TrialSpec
 from skill_assay.runner.arms import AGAIN, ArmSource, build_arms
 from skill_assay.runner.bwrap import bwrap_available
 from skill_assay.runner.inputs import Inputs
+from skill_assay.runner.install import keep_fixtures
 from skill_assay.runner.judging import with_judge
 from skill_assay.runner.plan import differences, interleave, make_plan, make_specs
 from skill_assay.runner.rig import ArmKit
@@ -95,14 +96,12 @@ def open_session(
     stack = ExitStack()
     try:
         private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-arms-")))
-        agent = _agent(settings, inputs, env)
-        settings = replace(settings, agent=settings.agent or agent.name)
-        if agent.capabilities.simulated:
-            settings = replace(settings, retrying=SIMULATED_RETRYING)
-        detected = _detected(agent, env)
+        inputs = replace(inputs, fixtures=keep_fixtures(inputs.fixtures, private / "fixtures"))
         last = newest(workspace)
+        agent = _agent(settings, inputs, env)
+        settings = _settled_settings(settings, agent, env, None if mode == "new" else last)
+        detected = _detected(agent, env)
         again = again or (mode != "new" and _is_aa(last))
-        settings = with_judge(settings, agent, env, None if mode == "new" else _judge_of(last))
         begun = last.number if last and mode != "new" else None
         sources = build_arms(inputs.skill, settings, workspace, private, again=again, begun=begun)
         sign_in = SignIn("none", "scripted server") if base_url else agent.sign_in(env)
@@ -127,6 +126,16 @@ def open_session(
     except BaseException:
         stack.close()
         raise
+
+
+def _settled_settings(
+    settings: RunSettings, agent: Agent, env: Mapping[str, str], begun: Iteration | None
+) -> RunSettings:
+    """The settings with what follows from the agent, and with the judge of an iteration that goes on."""
+    settings = replace(settings, agent=settings.agent or agent.name)
+    if agent.capabilities.simulated:
+        settings = replace(settings, retrying=SIMULATED_RETRYING)
+    return with_judge(settings, agent, env, _judge_of(begun))
 
 
 SIMULATED_RETRYING = Retrying(base_seconds=0.01, cap_seconds=0.05)
