@@ -31,7 +31,7 @@ from pathlib import Path
 from skill_assay.agents.claude_code_parser import ClaudeCodeParser
 from skill_assay.agents.claude_code_sign_in import CREDENTIALS, find_sign_in
 from skill_assay.agents.environment import DUMMY_KEY
-from skill_assay.agents.programs import Program
+from skill_assay.agents.programs import Program, refuse_argument
 from skill_assay.errors import InputError
 from skill_assay.model.agent import Capabilities, Detected, Listing, Request, SignIn
 from skill_assay.model.place import Launch, Place
@@ -78,13 +78,13 @@ class ClaudeCode:
         grants=True,
         note="Earlier user messages stand before the prompt unanswered. A shell command can't read the key from its "
         "own environment, but from that of its parent process.",
+        sign_in="Sign in with  claude  /login , or set ANTHROPIC_API_KEY",
         listing=Listing(per_skill=1536, total=30_000, other_totals={"[1m]": 30_000, "-4-": 8_000, "claude-3": 8_000}),
         user_skills=("${CLAUDE_CONFIG_DIR:-~/.claude}/skills",),
     )
 
     def __init__(self, spec: str = "", *, env: Mapping[str, str] | None = None) -> None:
-        if spec:
-            raise InputError("`claude-code` takes nothing after its name", found=spec, hint="Use --agent claude-code.")
+        refuse_argument(self.name, spec)
         self._env = dict(os.environ if env is None else env)
 
     def detect(self, env: Mapping[str, str]) -> Detected | None:

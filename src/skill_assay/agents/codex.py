@@ -22,8 +22,7 @@ from pathlib import Path
 from skill_assay.agents.codex_parser import CodexParser
 from skill_assay.agents.environment import DUMMY_KEY, first_key, secrets_of, trial_environment
 from skill_assay.agents.mcp_file import Server, read_servers
-from skill_assay.agents.programs import Program
-from skill_assay.errors import InputError
+from skill_assay.agents.programs import Program, refuse_argument
 from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
 from skill_assay.model.place import Launch, Place
 from skill_assay.model.protocols import Parser
@@ -66,8 +65,7 @@ class Codex:
     )
 
     def __init__(self, spec: str = "", *, env: Mapping[str, str] | None = None) -> None:
-        if spec:
-            raise InputError("`codex` takes nothing after its name", found=spec, hint="Use --agent codex.")
+        refuse_argument(self.name, spec)
         self._env = dict(os.environ if env is None else env)
 
     def detect(self, env: Mapping[str, str]) -> Detected | None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from skill_assay.agents.copilot_parser import CopilotParser
 from skill_assay.agents.environment import DUMMY_KEY, secrets_of, trial_environment
-from skill_assay.agents.programs import Program
+from skill_assay.agents.programs import Program, refuse_argument
 from skill_assay.errors import InputError
 from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
 from skill_assay.model.place import Launch, Place
@@ -48,8 +48,7 @@ class Copilot:
     )
 
     def __init__(self, spec: str = "", *, env: Mapping[str, str] | None = None) -> None:
-        if spec:
-            raise InputError("`copilot` takes nothing after its name", found=spec, hint="Use --agent copilot.")
+        refuse_argument(self.name, spec)
         self._env = dict(os.environ if env is None else env)
 
     def detect(self, env: Mapping[str, str]) -> Detected | None:

@@ -20,8 +20,7 @@ from typing import Any
 from skill_assay.agents.environment import DUMMY_KEY, first_key, secrets_of, trial_environment
 from skill_assay.agents.gemini_parser import GeminiParser
 from skill_assay.agents.mcp_file import read_servers
-from skill_assay.agents.programs import Program
-from skill_assay.errors import InputError
+from skill_assay.agents.programs import Program, refuse_argument
 from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
 from skill_assay.model.place import Launch, Place
 from skill_assay.model.protocols import Parser
@@ -53,8 +52,7 @@ class Gemini:
     )
 
     def __init__(self, spec: str = "", *, env: Mapping[str, str] | None = None) -> None:
-        if spec:
-            raise InputError("`gemini` takes nothing after its name", found=spec, hint="Use --agent gemini.")
+        refuse_argument(self.name, spec)
         self._env = dict(os.environ if env is None else env)
 
     def detect(self, env: Mapping[str, str]) -> Detected | None:

@@ -22,7 +22,7 @@ from typing import Any
 from skill_assay.agents.environment import DUMMY_KEY, PROVIDER_KEYS, every_key, secrets_of, trial_environment
 from skill_assay.agents.mcp_file import Server, read_servers
 from skill_assay.agents.opencode_parser import OpenCodeParser
-from skill_assay.agents.programs import Program
+from skill_assay.agents.programs import Program, refuse_argument
 from skill_assay.errors import InputError
 from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
 from skill_assay.model.place import Launch, Place
@@ -58,8 +58,7 @@ class OpenCode:
     )
 
     def __init__(self, spec: str = "", *, env: Mapping[str, str] | None = None) -> None:
-        if spec:
-            raise InputError("`opencode` takes nothing after its name", found=spec, hint="Use --agent opencode.")
+        refuse_argument(self.name, spec)
         self._env = dict(os.environ if env is None else env)
 
     def detect(self, env: Mapping[str, str]) -> Detected | None:

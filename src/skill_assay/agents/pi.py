@@ -17,8 +17,7 @@ from pathlib import Path
 
 from skill_assay.agents.environment import DUMMY_KEY, PROVIDER_KEYS, every_key, secrets_of, trial_environment
 from skill_assay.agents.pi_parser import PiParser
-from skill_assay.agents.programs import Program
-from skill_assay.errors import InputError
+from skill_assay.agents.programs import Program, refuse_argument
 from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
 from skill_assay.model.place import Launch, Place
 from skill_assay.model.protocols import Parser
@@ -47,8 +46,7 @@ class Pi:
     )
 
     def __init__(self, spec: str = "", *, env: Mapping[str, str] | None = None) -> None:
-        if spec:
-            raise InputError("`pi` takes nothing after its name", found=spec, hint="Use --agent pi.")
+        refuse_argument(self.name, spec)
         self._env = dict(os.environ if env is None else env)
 
     def detect(self, env: Mapping[str, str]) -> Detected | None:

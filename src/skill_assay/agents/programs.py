@@ -13,7 +13,7 @@ from pathlib import Path
 from skill_assay.errors import InputError
 from skill_assay.model.agent import Detected, SignIn
 
-__all__ = ["Program"]
+__all__ = ["Program", "refuse_argument"]
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+\S*")
 
@@ -78,6 +78,16 @@ class Program:
         except InputError:
             signed = None
         return Detected(name, _version(program, Path(program).stat().st_mtime_ns, env.get("PATH")), program, signed)
+
+
+def refuse_argument(name: str, spec: str) -> None:
+    """For an agent that is named by its name alone.
+
+    Raises:
+        InputError: something follows the name's colon.
+    """
+    if spec:
+        raise InputError(f"`{name}` takes nothing after its name", found=spec, hint=f"Use --agent {name}.")
 
 
 @cache

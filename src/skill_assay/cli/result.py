@@ -84,7 +84,7 @@ def ending_words(result: Result, skill: str, command: str = "run", what: str = "
         case Ending.BUDGET:
             return f"The budget is reached: this {what} is partial ({cost}). Raise --budget and go on with  {resume}"
         case Ending.FAILURE if stopped.failure is not None:
-            return f"{_failure_words(stopped.failure)} ({cost}).\n  {_remedy(stopped.failure, resume)}"
+            return f"{_failure_words(stopped.failure)} ({cost}).\n  {_remedy(stopped.failure, result.sign_in, resume)}"
         case Ending.UNEQUAL:
             return f"Stopped: {stopped.reason} ({cost}).\n  Remove the difference, or accept it with --allow-unequal."
         case _:
@@ -101,9 +101,9 @@ def _failure_words(failure: Failure) -> str:
     return f"{words.get(failure.kind, 'Stopped')}: {status}, so nothing more was launched"
 
 
-def _remedy(failure: Failure, resume: str) -> str:
+def _remedy(failure: Failure, sign_in: str, resume: str) -> str:
     if failure.kind is FailureKind.NOT_SIGNED_IN:
-        return f"Sign in with  claude  /login , or set ANTHROPIC_API_KEY; then  {resume}"
+        return f"{sign_in}; then  {resume}"
     if failure.kind is FailureKind.UNKNOWN_MODEL:
         return f"Name another with --model. (The server said: {failure.message[:200]})"
     return f"When that is mended:  {resume}"

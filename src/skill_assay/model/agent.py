@@ -57,6 +57,8 @@ class Capabilities:
     """Tools can be granted one by one."""
     network: bool = True
     """It needs to reach a model's API; false for agents that run wholly here."""
+    sign_in: str = "Sign in to it, or set its key (`assay doctor` shows how it is signed in)"
+    """What a person can do when it answers that nobody is signed in."""
     simulated: bool = False
     """Nothing it shows is a real agent's work."""
     note: str = ""

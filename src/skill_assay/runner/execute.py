@@ -58,6 +58,8 @@ class Result:
     launched: int
     usd: float
     tokens: int
+    sign_in: str = ""
+    """What a person can do when the agent was not signed in."""
     unequal: tuple[str, ...] = ()
     """How the arms differ in more than the skill, where that was allowed."""
 
@@ -106,7 +108,13 @@ async def execute(
         journal.write("run_ended", ending=stopped.ending, reason=stopped.reason, unequal=fairness.found)
         spent = rig.ledger.spent
         return Result(
-            iteration, stopped, spent.launches - state.spent.launches, spent.usd, spent.tokens, tuple(fairness.found)
+            iteration,
+            stopped,
+            launched=spent.launches - state.spent.launches,
+            usd=spent.usd,
+            tokens=spent.tokens,
+            sign_in=session.agent.capabilities.sign_in,
+            unequal=tuple(fairness.found),
         )
 
 
