@@ -29,8 +29,10 @@ def head_line(session: Session) -> str:
 def launches_line(session: Session, count: int, expected: Estimate) -> str:
     """How many launches, and what they are expected to take."""
     plan = session.plan
-    whole = len(plan.eval_ids) * len(plan.arms) * plan.trials
-    shape = f"{len(plan.eval_ids)} evals × {len(plan.arms)} arms × {plan.trials} trials = {whole} launches"
+    whole = len(plan.order)
+    shape = f"{len(plan.eval_ids)} evals × {len(plan.arms)} arms × {plan.trials} trials"
+    even = whole == len(plan.eval_ids) * len(plan.arms) * plan.trials
+    shape += f" = {whole} launches" if even else f" at most, {whole} launches in all"
     if count != whole:
         shape += f", {count} of them still to be run"
     return f"{shape}, {estimate_line(expected)}"

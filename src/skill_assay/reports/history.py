@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skill_assay.model.history import History, HistoryRow
 from skill_assay.reports.escape import safe
+from skill_assay.reports.figures import count
 from skill_assay.reports.plain import harmless, percent_of
 
 __all__ = ["history_markdown", "history_text"]
@@ -17,7 +18,7 @@ def history_text(found: History) -> str:
     rows = [(*_HEAD, *_MORE), *map(_cells, found.rows)]
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([f"{harmless(found.skill_name)}: {len(found.rows)} iterations", *lines, _foot()]) + "\n"
+    return "\n".join([f"{harmless(found.skill_name)}: {count(len(found.rows), 'iteration')}", *lines, _foot()]) + "\n"
 
 
 def history_markdown(found: History) -> str:

@@ -15,13 +15,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from skill_assay.workspace.run_folder import read_json
 from skill_assay.workspace.trigger_store import TriggerFolder, TriggerWorkspace
-from skill_assay.workspace.writing import Writer, disk_errors
+from skill_assay.workspace.writing import Writer, disk_errors, folder_of_now
 
 __all__ = ["OptimisationFolder", "RoundWorkspace", "newest_optimisation", "next_optimisation"]
 
@@ -120,13 +119,4 @@ def newest_optimisation(workspace: TriggerWorkspace) -> OptimisationFolder | Non
 
 def next_optimisation(workspace: TriggerWorkspace) -> OptimisationFolder:
     """A new search's folder, made for this caller alone."""
-    stamp, number = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ"), 1
-    while True:
-        path = workspace.path / "optimisations" / (stamp if number == 1 else f"{stamp}-{number}")
-        with disk_errors(path):
-            try:
-                path.mkdir(parents=True)
-            except FileExistsError:
-                number += 1
-            else:
-                return OptimisationFolder(path, workspace.writer)
+    return OptimisationFolder(folder_of_now(workspace.path / "optimisations"), workspace.writer)

@@ -11,13 +11,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from skill_assay.workspace.run_folder import read_json
 from skill_assay.workspace.store import Iteration, Workspace
-from skill_assay.workspace.writing import disk_errors
+from skill_assay.workspace.writing import folder_of_now
 
 __all__ = ["TriggerFolder", "TriggerWorkspace"]
 
@@ -73,13 +72,4 @@ class TriggerWorkspace(Workspace):
         known = self.iterations()
         if known and known[-1].is_blank:
             return known[-1]
-        stamp, number = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ"), 1
-        while True:
-            path = self.path / "triggers" / (stamp if number == 1 else f"{stamp}-{number}")
-            with disk_errors(path):
-                try:
-                    path.mkdir(parents=True)
-                except FileExistsError:
-                    number += 1
-                else:
-                    return TriggerFolder(path, self.writer)
+        return TriggerFolder(folder_of_now(self.path / "triggers"), self.writer)

@@ -11,13 +11,14 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Protocol
 
 from skill_assay.errors import AssayError, IncompleteError, InputError
 
-__all__ = ["LineSink", "Redactor", "Unredacted", "Writer", "disk_errors", "explained", "is_binary"]
+__all__ = ["LineSink", "Redactor", "Unredacted", "Writer", "disk_errors", "explained", "folder_of_now", "is_binary"]
 
 
 class Redactor(Protocol):
@@ -71,6 +72,20 @@ def explained(error: OSError, path: Path) -> AssayError:
             hint="Choose another place with --workspace FOLDER, or change the folder's permissions.",
         )
     return InputError("can't be written", file=str(path), found=error.strerror or str(error))
+
+
+def folder_of_now(parent: Path) -> Path:
+    """A new folder named by the moment (UTC), made for this caller alone even when two ask at once."""
+    stamp, number = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ"), 1
+    while True:
+        path = parent / (stamp if number == 1 else f"{stamp}-{number}")
+        with disk_errors(path):
+            try:
+                path.mkdir(parents=True)
+            except FileExistsError:
+                number += 1
+            else:
+                return path
 
 
 def is_binary(data: bytes) -> bool:
