@@ -15,5 +15,5 @@ def test_no_test_can_reach_the_network() -> None:
 
 
 def test_loopback_is_open() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()):
-        pass
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        assert client.getpeername() == server.getsockname()

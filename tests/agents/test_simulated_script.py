@@ -82,7 +82,8 @@ def test_an_eval_that_is_not_scripted_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_script_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
-    load_script(written(tmp_path, '\ufeff{"evals": {}}'))
+    with_mark = load_script(written(tmp_path, '\ufeff{"evals": {}}'))
+    assert with_mark == load_script(written(tmp_path, '{"evals": {}}'))
 
 
 def test_a_missing_script_says_how_to_get_one(tmp_path: Path) -> None:

@@ -82,7 +82,8 @@ LINE = st.builds('{{"what": "{}", "trial": {}, "attempt": {}, "pid": {}, "usd": 
 def test_replay_survives_any_content(tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]) -> None:
     path = tmp_path_factory.mktemp("j") / "j.jsonl"
     path.write_bytes(b"\n".join(lines))
-    replay(path)
+    state = replay(path)
+    assert 0 <= state.unreadable <= state.lines <= sum(line.count(b"\n") + 1 for line in lines)
 
 
 HOLD = """

@@ -7,7 +7,7 @@ from skill_assay.graders.checks.commands import simple_commands
 from skill_assay.model.transcript import SkillUse, Text, Tokens, ToolCall, Usage
 
 CALLS = (
-    ToolCall("1", "Read", {"file_path": "/work/input.csv"}),
+    ToolCall("1", "Read", {"file_path": "/trial/work/input.csv"}),
     ToolCall("2", "Bash", {"command": "python make.py --fast && ls out"}),
     ToolCall("3", "mcp__mail__send", {"to": "a@example.com"}),
     ToolCall("4", "Bash", {"command": 'echo "done; really" | tee log.txt'}, parent="t"),
