@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import json
 import statistics
 import subprocess
 import sys
@@ -58,17 +58,24 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
+_WATCHER = """
+import json, os, subprocess, sys, time
+began = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=2, stderr=2)
+_, status, used = os.wait4(process.pid, 0)
+spent = [time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss]
+print(json.dumps([os.waitstatus_to_exitcode(status), *spent]))
+"""
+"""A new process counts its parent's memory as its own until it is the command, so the parent must be a small one."""
+
+
 def run(argv: Sequence[str], *, ok: Sequence[int] = (0,)) -> Ran:
     """Run a command to its end, without a word; a wrong exit code is an error with its last lines."""
-    began = time.perf_counter()
-    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        assert process.stdout is not None
-        said = process.stdout.read()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in ok:
-        raise RuntimeError(f"exit {process.returncode}: {' '.join(argv)}\n{said.decode('utf-8', 'replace')[-2000:]}")
+    watcher = [sys.executable, "-I", "-S", "-c", _WATCHER, *argv]
+    done = subprocess.run(watcher, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    code, seconds, cpu, peak = json.loads(done.stdout)
+    if code not in ok:
+        raise RuntimeError(f"exit {code}: {' '.join(argv)}\n{done.stderr.decode('utf-8', 'replace')[-2000:]}")
     # Linux counts in KiB, macOS in bytes.
     unit = 1 if sys.platform == "darwin" else 1024
-    seconds = time.perf_counter() - began
-    return Ran(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * unit / 1e6)
+    return Ran(seconds, cpu, peak * unit / 1e6)
