@@ -7,7 +7,7 @@ import csv
 import difflib
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from skill_assay.viewer.files import Listed, Refused, list_files, read_bytes
+from skill_assay.viewer.sheets import LARGEST, Sheet, Unreadable, read_book
 from skill_assay.viewer.text import highlighted, markdown
 
 __all__ = ["MEDIA_TYPES", "Caps", "Node", "Output", "Outputs", "diff_lines", "read_outputs"]
@@ -38,10 +39,12 @@ MEDIA_TYPES = {
     "pdf": "application/pdf",
 }
 """Suffix → type, of what a browser shows by itself."""
+_WORKBOOKS = {"xlsx", "xlsm"}
 _HIDDEN = {"transcript.md", "user_notes.md", "metrics.json"}
 """Files in skill-creator's outputs that are about the run."""
 _MOST_ROWS = 200
 _MOST_COLUMNS = 50
+_MOST_WORKBOOKS = 8
 _MOST_LINES = 5_000
 _MOST_DIFF_LINES = 2_000
 _MOST_NODES = 1_000
@@ -82,16 +85,20 @@ class Output:
     """Relative to the outputs, `/`-separated."""
     size: int
     kind: str
-    """`text`, `markdown`, `table`, `json`, `html`, `image`, `audio`, `video`, `pdf`, `binary`, `refused`."""
+    """`text`, `markdown`, `table`, `workbook`, `json`, `html`, `image`, `audio`, `video`, `pdf`, `binary` or `refused`:
+    how it is shown."""
     lines: Sequence[Markup] = ()
     rendered: Markup | None = None
     table: Sequence[Sequence[str]] = ()
+    sheets: Sequence[Sheet] = ()
     tree: Sequence[Node] = ()
     source: str = ""
     """The text as it is, cut like the rest."""
     data_url: str | None = None
     cut: bool = False
     note: str = ""
+    left_out: tuple[str, ...] = ()
+    """Parts of it that are not shown, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +116,24 @@ class Outputs:
 def read_outputs(folder: Path, caps: Caps) -> Outputs:
     """The files below `outputs/` of a run folder."""
     listing = list_files(folder / "outputs", caps.files)
-    files = [_read(folder / "outputs", one, caps) for one in listing.files if one.name not in _HIDDEN]
+    shown = [one for one in listing.files if one.name not in _HIDDEN]
+    # Reading a workbook takes long for what it shows, so a run full of them is not read whole.
+    late = {one.name for one in [one for one in shown if _suffix(one) in _WORKBOOKS][_MOST_WORKBOOKS:]}
+    files = [_read(folder / "outputs", one, caps, late) for one in shown]
     return Outputs(tuple(files), listing.left_out)
 
 
-def _read(root: Path, listed: Listed, caps: Caps) -> Output:
-    suffix = PurePosixPath(listed.name).suffix.lstrip(".").lower()
+def _suffix(listed: Listed) -> str:
+    return PurePosixPath(listed.name).suffix.lstrip(".").lower()
+
+
+def _read(root: Path, listed: Listed, caps: Caps, late: Collection[str]) -> Output:
+    suffix = _suffix(listed)
     media = MEDIA_TYPES.get(suffix)
     try:
+        if suffix in _WORKBOOKS:
+            many = f"more than {_MOST_WORKBOOKS} workbooks here" if listed.name in late else ""
+            return Output(listed.name, listed.size, "binary", note=many) if many else _workbook(root, listed, caps)
         if media:
             return _media(root, listed, media, caps)
         data, cut = read_bytes(root, listed.name, caps.text_bytes)
@@ -137,6 +154,17 @@ def _media(root: Path, listed: Listed, media: str, caps: Caps) -> Output:
     return Output(
         listed.name, listed.size, kind, data_url=f"data:{media};base64,{base64.b64encode(data).decode('ascii')}"
     )
+
+
+def _workbook(root: Path, listed: Listed, caps: Caps) -> Output:
+    data, more = read_bytes(root, listed.name, LARGEST)
+    if more:
+        return Output(listed.name, listed.size, "binary", note=f"more than {LARGEST // 1_000_000} MB")
+    try:
+        book = read_book(data, caps.text_bytes)
+    except Unreadable as reason:
+        return Output(listed.name, listed.size, "binary", note=str(reason))
+    return Output(listed.name, listed.size, "workbook", sheets=book.sheets, left_out=book.left_out)
 
 
 def _text(listed: Listed, suffix: str, text: str, cut: bool) -> Output:
