@@ -65,6 +65,7 @@ def test_fault_17_only_fresh_trials_confirm(tmp_path: Path) -> None:
         ({"digests": {"graders": "h"}}, "the graders differ"),
         ({"agents": {"with_skill": {**AGENT["with_skill"], "invoke": "auto"}}}, "invoked as told, now auto"),
         ({"settings": {"judge": "opus"}}, "the judge was"),
+        ({"settings": {"notes": True}}, "only one of them asked the agent for notes"),
     ],
 )
 def test_iterations_that_do_not_compare_are_named_and_refused(

@@ -161,6 +161,8 @@ def _conditions(before: Found, now: Found) -> tuple[list[str], list[str]]:
         barring.append(f"the skill was invoked as {facts[0].get('invoke')}, now {facts[1].get('invoke')}")
     if old.digests.get("graders") != new.digests.get("graders"):
         barring.append("the graders differ (`assay grade` grades the earlier one by those of today)")
+    if bool(old.settings.get("notes")) != bool(new.settings.get("notes")):
+        barring.append("only one of them asked the agent for notes")
     if old.settings.get("judge") != new.settings.get("judge"):
         barring.append(f"the judge was {old.settings.get('judge')}, now {new.settings.get('judge')}")
     remarks = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from skill_assay.formats.user_notes import NOTES_FILE
 from skill_assay.model.benchmark import NOTHING_GRADED, Benchmark, EvalFigures
 
 __all__ = ["notes"]
@@ -22,6 +23,7 @@ def notes(found: Benchmark) -> tuple[str, ...]:
         *_limited("expectations cannot show what the skill adds", list(_dead(found))),
         *_activation(found),
         *_ungraded(found),
+        *_doubts(found),
         *_reliability(found),
         *_known_issues(found),
         *_thresholds(found),
@@ -100,6 +102,19 @@ def _ungraded(found: Benchmark) -> Iterator[str]:
             f"{what} stayed ungraded ({trials} times) and in no rate: give a check, "
             "or a function in evals/checks.py, and use `assay grade`"
         )
+
+
+def _doubts(found: Benchmark) -> Iterator[str]:
+    """What agents noted about their own work, arm by arm; nothing where none did or none was asked."""
+    for arm in found.arms:
+        runs = [run for run in found.runs if run.arm == arm.arm.name]
+        noted = [run for run in runs if run.doubts]
+        if noted:
+            first = max(noted, key=lambda run: run.doubts)
+            yield (
+                f"the agent left doubts about its work in {len(noted)} of {len(runs)} trials of {arm.arm.name}; "
+                f"most in {first.folder}/{NOTES_FILE}"
+            )
 
 
 def _reliability(found: Benchmark) -> Iterator[str]:

@@ -37,6 +37,7 @@ _FIELDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "timeouts": ("timeouts", _same),
     "margin": ("margin", _same),
     "grader": ("grader", _same),
+    "notes": ("notes", _same),
     "ungraded": ("ungraded", _same),
     "allow_outside_files": ("allow_outside_files", _same),
     "allow_unequal": ("allow_unequal", _same),

@@ -24,7 +24,7 @@ _FILE_ONLY: dict[str, Any] = {
     "kind": None,
 }
 _PLACES: dict[str, Any] = {"evals": None, "eval": (), "tag": (), "workspace": None}
-_FLAGS = ("ungraded", "allow_outside_files", "allow_unequal", "keep_secrets", "keep_sandboxes")
+_FLAGS = ("notes", "ungraded", "allow_outside_files", "allow_unequal", "keep_secrets", "keep_sandboxes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,7 @@ def _settings(values: Mapping[str, Any], configuration: Configuration | None, en
         tags=tuple(values["tag"]),
         thresholds=dict(configuration.thresholds) if configuration else None,
         previous_benchmark=configuration.place("previous_benchmark") if configuration else None,
+        notes=bool(values["notes"]),
         ungraded=bool(values["ungraded"]),
         allow_outside_files=bool(values["allow_outside_files"]),
         allow_unequal=bool(values["allow_unequal"]),

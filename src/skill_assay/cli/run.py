@@ -35,6 +35,7 @@ __all__ = ["command"]
 @click.option("--resume", is_flag=True, help="Run what the newest iteration is missing.")
 @click.option("--add", is_flag=True, help="Add trials or evals to the newest iteration.")
 @click.option("--new", "fresh", is_flag=True, help="Begin another iteration although the newest is unfinished.")
+@click.option("--notes", is_flag=True, help="Ask the agent, in every arm alike, to leave its doubts in a file.")
 @click.option("--ungraded", is_flag=True, help="Run evals nothing can decide; grade them later.")
 @click.option("--allow-outside-files", is_flag=True, help="Take fixtures from outside the skill's folder.")
 @click.option("--allow-unequal", is_flag=True, help="Go on although the arms differ in more than the skill.")

@@ -214,6 +214,7 @@ SETTINGS: Mapping[str, Kind] = {
     "eval": _TEXTS,
     "tag": _TEXTS,
     "workspace": _TEXT,
+    "notes": _FLAG,
     "ungraded": _FLAG,
     "allow_outside_files": _FLAG,
     "allow_unequal": _FLAG,

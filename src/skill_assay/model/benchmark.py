@@ -102,6 +102,8 @@ class Run:
     tool_calls: int | None = None
     errors: int | None = None
     model: str | None = None
+    doubts: int = 0
+    """Points the agent noted about its own work (`user_notes.md`)."""
     stated_rate: float | None = None
     """The pass rate its file states, where that is the list's own, rounded; shared files are averaged over these."""
     failed_outright: bool = False

@@ -88,6 +88,8 @@ class TrialSpec:
     allow: tuple[str, ...] = ()
     """Tools granted beyond the usual (read, write, edit, shell, skill)."""
     mcp_config: Path | None = None
+    notes: bool = False
+    """Whether the agent is asked to leave its doubts in `user_notes.md`."""
     pass_env: tuple[str, ...] = ()
     fixtures: tuple[tuple[Path, str], ...] = ()
     """Files to place: (source, path below the working directory)."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_assay.agents.registry import stored_parser
+from skill_assay.formats.user_notes import summary_of_notes
 from skill_assay.graders.chain import grade_all
 from skill_assay.model.evals import Eval
 from skill_assay.model.protocols import Agent, CodeRunner, Grader, Ledger
@@ -42,12 +43,13 @@ async def grade(eval_: Eval, trial: Trial, run: RunFolder, events: Sequence[Even
     """
     work = _work(eval_, trial, run, events, grading)
     grades = await grade_all(eval_, work, grading.graders, grading.ledger)
-    return dataclasses.replace(trial, grades=grades, remarks=_remarks(trial, grading.graders))
+    return dataclasses.replace(trial, grades=grades, remarks=_remarks(trial, run, grading.graders))
 
 
-def _remarks(trial: Trial, graders: Sequence[Grader]) -> Mapping[str, Any]:
-    """What graders have to say beside their grades."""
-    found: dict[str, Any] = {}
+def _remarks(trial: Trial, run: RunFolder, graders: Sequence[Grader]) -> Mapping[str, Any]:
+    """What graders have to say beside their grades, and the doubts the agent left itself."""
+    notes = run.notes()
+    found: dict[str, Any] = {"user_notes_summary": summary_of_notes(notes)} if notes.strip() else {}
     for grader in graders:
         take = getattr(grader, "take_remarks", None)
         found |= take(trial.id) if take else {}

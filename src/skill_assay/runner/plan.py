@@ -26,7 +26,7 @@ __all__ = ["differences", "interleave", "make_plan", "make_specs"]
 _FIXING = ("agent", "agent_version", "model", "invoke")
 """What of an arm's agent must be the same for trials to belong together."""
 
-_SETTINGS = ("allow", "mcp_config", "pass_env", "sandbox")
+_SETTINGS = ("allow", "mcp_config", "notes", "pass_env", "sandbox")
 """And of the settings."""
 
 _LIMITS = {"seconds": "the time limit", "turns": "the limit of turns", "output_bytes": "the cap for outputs"}
@@ -101,7 +101,8 @@ def _prompts_digest(inputs: Inputs, sources: Sequence[ArmSource], settings: RunS
     digest = hashlib.sha256()
     for source in sources:
         for one in inputs.chosen:
-            spec = TrialSpec(TrialId(one.id, source.arm.name, 1), one, source.arm, settings.limits, settings.seed)
+            trial = TrialId(one.id, source.arm.name, 1)
+            spec = TrialSpec(trial, one, source.arm, settings.limits, settings.seed, notes=settings.notes)
             digest.update(build_prompt(spec, source.folder).encode("utf-8", "replace") + b"\0")
     return digest.hexdigest()
 
@@ -119,6 +120,7 @@ def make_specs(plan: Plan, inputs: Inputs, settings: RunSettings, arms: Mapping[
             seed=plan.seed,
             allow=settings.allow,
             mcp_config=settings.mcp_config,
+            notes=settings.notes,
             pass_env=settings.pass_env,
             fixtures=inputs.fixtures[trial.eval_id],
             neighbours=inputs.neighbours,
@@ -178,9 +180,13 @@ def _other_settings(old: Plan, new: Plan) -> list[str]:
     pairs += [
         (f"--{name.replace('_', '-')}", old.settings.get(name), new.settings.get(name))
         for name in _SETTINGS
-        if old.settings.get(name) != new.settings.get(name)
+        if (old.settings.get(name) or None) != (new.settings.get(name) or None)
     ]
-    return [f"{word} was {before or 'not given'}, now {now or 'not given'}" for word, before, now in pairs]
+    return [f"{word} was {_said(before)}, now {_said(now)}" for word, before, now in pairs]
+
+
+def _said(value: Any) -> Any:
+    return "given" if value is True else value or "not given"
 
 
 def _fixing(agents: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from skill_assay.errors import Failure, FailureKind
 from skill_assay.formats.skill import installable_files
+from skill_assay.formats.user_notes import NOTES_FILE
 from skill_assay.model.agent import Request
 from skill_assay.model.place import Place
 from skill_assay.model.trial import Attempt, Outcome, TrialSpec
@@ -60,6 +61,9 @@ def collect(spec: TrialSpec, attempt: Attempt, room: Room, rig: Rig) -> Outcome:
     kept, notes = [], list(changes.notes)
     omitted = {run.output_name(name): size for name, size in changes.omitted.items()}
     for name in changes.files:
+        if spec.notes and name == NOTES_FILE:
+            run.write_notes(room.place.work / name)
+            continue
         stored = run.output_name(name)
         why = run.add_output(stored, room.place.work / name)
         if why is not None:

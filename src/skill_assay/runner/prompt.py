@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skill_assay.formats.user_notes import NOTES_REQUEST
 from skill_assay.model.agent import Capabilities
 from skill_assay.model.trial import TrialSpec
 
@@ -12,7 +13,7 @@ def build_prompt(spec: TrialSpec, skill_name: str | None) -> str:
     """The prompt of one trial.
 
     `told` puts one line before it that names the skill; `auto` and `slash` say nothing here (a slash command is
-    the adapter's to write). `bare` also leaves the environment note out.
+    the adapter's to write). `bare` also leaves the environment note out. The request for notes is the same in all.
     """
     parts = []
     if spec.arm.skill is not None and spec.arm.invoke == "told":
@@ -20,6 +21,8 @@ def build_prompt(spec: TrialSpec, skill_name: str | None) -> str:
     parts.append(spec.eval.prompt)
     if spec.arm.environment_note and spec.eval.environment.note:
         parts.append(spec.eval.environment.note)
+    if spec.notes:
+        parts.append(NOTES_REQUEST)
     return "\n\n".join(parts)
 
 

@@ -80,6 +80,8 @@ class RunSettings:
     """Ask although a reply to the same question is stored."""
     judge_note: str = ""
     """What a person should know about the judge, found when it was chosen."""
+    notes: bool = False
+    """Ask the agent, in every arm alike, to leave its doubts in `user_notes.md`."""
     eval_ids: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     allow_outside_files: bool = False

@@ -126,6 +126,7 @@ def _run(record: dict[str, Any], one: FoundEval, arm: str, place: str) -> Run:
         tool_calls=whole(sum(last["tools_called"].values())) if "tools_called" in last else None,
         errors=whole(last.get("tool_errors")),
         model=", ".join(last.get("models") or ()) or record.get("arm_model"),
+        doubts=sum(len(points) for points in (record.get("remarks") or {}).get("user_notes_summary", {}).values()),
     )
     return run if run.excluded or run.score is not None else replace(run, excluded=NOTHING_GRADED)
 

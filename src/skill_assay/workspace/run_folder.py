@@ -15,6 +15,7 @@ from skill_assay.errors import InputError, NotFoundError
 from skill_assay.formats.grading import grading_to_dict
 from skill_assay.formats.timing import timing_to_dict
 from skill_assay.formats.trial_record import trial_from_dict, trial_to_dict
+from skill_assay.formats.user_notes import NOTES_FILE
 from skill_assay.model.evals import Eval
 from skill_assay.model.transcript import Event
 from skill_assay.model.trial import Trial
@@ -23,6 +24,7 @@ from skill_assay.workspace.writing import LineSink, Writer, disk_errors
 
 __all__ = ["RunFolder", "eval_metadata", "read_json"]
 
+_NOTES_BYTES = 64 * 1024
 _BAD_NAME = {errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL}
 
 
@@ -138,6 +140,24 @@ class RunFolder:
         with disk_errors(self.outputs):
             if self.outputs.is_dir() and not self.outputs.is_symlink():
                 shutil.rmtree(self.outputs)
+            self._notes_path.unlink(missing_ok=True)
+
+    @property
+    def _notes_path(self) -> Path:
+        return self.path / NOTES_FILE
+
+    def write_notes(self, source: Path) -> None:
+        """Keep the agent's notes for its user, which are no output; what exceeds 64 KiB is cut."""
+        with source.open("rb") as file:
+            text = file.read(_NOTES_BYTES).decode("utf-8", "replace")
+        self.writer.write_text(self._notes_path, text)
+
+    def notes(self) -> str:
+        """The agent's notes for its user; empty when it left none."""
+        try:
+            return self._notes_path.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
 
     def write_collected(self, trial: Trial) -> None:
         """Keep what was paid for before it is graded, so that an end in between costs no second launch."""
