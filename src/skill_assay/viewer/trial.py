@@ -14,8 +14,10 @@ from skill_assay.formats.feedback import Feedback, Review
 from skill_assay.model.benchmark import ExpectationResult, Run
 from skill_assay.model.grade import Evidence
 from skill_assay.model.trial import Trial
+from skill_assay.reports.plain import arm_label
+from skill_assay.viewer.diffs import Difference, difference
 from skill_assay.viewer.files import Refused, inside, read_text
-from skill_assay.viewer.outputs import Caps, Outputs, diff_lines, read_outputs
+from skill_assay.viewer.outputs import Caps, Outputs, read_outputs
 from skill_assay.viewer.site import Opened, run_id_of
 from skill_assay.viewer.states import MARKS, state_of
 from skill_assay.viewer.text import highlighted
@@ -99,8 +101,8 @@ class TrialPage:
     before: str | None
     """The run id one step back."""
     after: str | None
-    diffs: tuple[tuple[str, list[tuple[str, str]]], ...] = ()
-    """File → how the baseline's differs from the primary's."""
+    differences: tuple[Difference, ...] = ()
+    """Against the other arms, and against the iteration before."""
     earlier: tuple[Column, ...] = field(default=())
     """The same runs in the iteration before."""
     earlier_name: str | None = None
@@ -119,12 +121,12 @@ def trial_page(opened: Opened, run: Run, feedback: Feedback, caps: Caps, earlier
     columns = tuple(_column(opened, one, place, feedback, caps) for place, one in enumerate(opened.beside(run)))
     rows = tuple(_rows(columns))
     before, after = _neighbours(opened, run)
-    page = TrialPage(run, columns, rows, before, after, tuple(_diffs(columns)))
+    arms = _between_arms(columns)
     if earlier is None:
-        return page
-    return TrialPage(
-        page.focus, columns, rows, before, after, page.diffs, tuple(_earlier(earlier, run, caps)), earlier.name
-    )
+        return TrialPage(run, columns, rows, before, after, tuple(arms))
+    was = tuple(_earlier(earlier, run, caps))
+    since = _since(was, columns, run, earlier.name)
+    return TrialPage(run, columns, rows, before, after, (*arms, *since), was, earlier.name)
 
 
 def _column(opened: Opened, run: Run, place: int, feedback: Feedback, caps: Caps) -> Column:
@@ -219,16 +221,25 @@ def _quoted(column: Column, evidence: str) -> Iterable[Jump]:
                 return
 
 
-def _diffs(columns: Sequence[Column]) -> Iterable[tuple[str, list[tuple[str, str]]]]:
-    """Files of the same name that differ between the first two columns."""
-    if len(columns) < 2:
+def _between_arms(columns: Sequence[Column]) -> Iterable[Difference]:
+    """What the first arm made against each other one."""
+    for other in columns[1:4]:
+        label, mine = arm_label(other.run.arm), arm_label(columns[0].run.arm)
+        found = difference(label, other.outputs, mine, columns[0].outputs)
+        if not found.empty:
+            yield found
+
+
+def _since(was: Sequence[Column], columns: Sequence[Column], run: Run, name: str) -> Iterable[Difference]:
+    """What the run made against the same run of the iteration before."""
+    now = next((one for one in columns if one.run.arm == run.arm), None)
+    if now is None:
         return
-    for mine in columns[0].outputs.files:
-        theirs = columns[1].outputs.named(mine.name)
-        if theirs and mine.source and theirs.source:
-            found = diff_lines(theirs.source, mine.source)
-            if found:
-                yield mine.name, found
+    for then in was:
+        label = arm_label(run.arm)
+        found = difference(f"{label} in {name}", then.outputs, f"{label} here", now.outputs)
+        if not found.empty:
+            yield found
 
 
 def _earlier(opened: Opened, run: Run, caps: Caps) -> Iterable[Column]:

@@ -28,6 +28,16 @@ function nextEvidence() {
   jump(failed[failedAt].dataset.failed);
 }
 
+let diffAt = -1;
+function nextDifference() {
+  const found = all("[data-diff]");
+  if (!found.length) return;
+  diffAt = (diffAt + 1) % found.length;
+  found[diffAt].open = true;
+  found[diffAt].scrollIntoView({ block: "start" });
+  one("summary", found[diffAt]).focus({ preventScroll: true });
+}
+
 let markedAt = -1;
 function move(step) {
   const link = one(step > 0 ? "[data-next]" : "[data-prev]");
@@ -52,6 +62,7 @@ const keys = {
   k: () => move(-1),
   w: () => { if (body.dataset.worst) location.href = body.dataset.worst; },
   e: nextEvidence,
+  d: nextDifference,
   o: () => tab("overview"),
   m: () => tab("evals"),
   x: () => tab("expectations"),
@@ -364,7 +375,7 @@ function route() {
   all("[data-tab]").forEach((link) => {
     if (link.dataset.tab === path) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
   });
-  markedAt = failedAt = -1;
+  markedAt = failedAt = diffAt = -1;
   scrollTo(0, 0);
   restore();
 }
