@@ -42,7 +42,7 @@ async def run_trial(spec: TrialSpec, rig: Rig, stop_when: StopWhen | None = None
         attempts = list(earlier.attempts)
         outcome = await _attempt_until_settled(spec, rig, stop_when, attempts, earlier.settled)
         trial = _trial(spec, rig, attempts, outcome)
-        rig.iteration.run_folder(spec.id).write_collected(trial)
+        rig.iteration.run_folder(spec.id).write_collected(trial, spec.eval)
     agent = rig.arms[spec.arm.name].agent
     run = rig.iteration.run_folder(spec.id)
     events = stored_events(agent, run, trial.attempts[-1].number)

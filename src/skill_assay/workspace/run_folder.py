@@ -159,8 +159,12 @@ class RunFolder:
         except OSError:
             return ""
 
-    def write_collected(self, trial: Trial) -> None:
-        """Keep what was paid for before it is graded, so that an end in between costs no second launch."""
+    def write_collected(self, trial: Trial, one: Eval) -> None:
+        """Keep what was paid for before it is graded, so that an end in between costs no second launch.
+
+        The eval stands beside it already: skill-creator's viewer can't show any run while one has outputs and no eval.
+        """
+        self.writer.write_json(self.path / "eval_metadata.json", eval_metadata(one), sync=False)
         self.writer.write_json(self.collected_path, trial_to_dict(trial))
 
     def load_collected(self) -> Trial | None:
