@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
+import struct
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +24,7 @@ from skill_assay.graders.judge_log import MemoryLog
 from skill_assay.llm.agent_cli import AgentVoice, json_in
 from skill_assay.llm.base import Asker, Said
 from skill_assay.llm.scripted_judge import judge_reply
+from skill_assay.model.attached import Attached, Picture
 from skill_assay.model.evals import Eval, Expectation
 from skill_assay.model.place import Place
 from skill_assay.model.transcript import Usage
@@ -128,3 +132,54 @@ def test_claude_judges_with_its_evidence_looked_up(claude_binary: Path, tmp_path
         grades = anyio.run(JudgeGrader(asker, MemoryLog()).grade, dict(enumerate(one.expectations)), work, ledger)
     assert grades[0].decision == "passed" and grades[0].verified is True, grades[0].evidence
     assert ledger.spent.usd > 0 and ledger.spent.launches == 1
+
+
+def _png() -> bytes:
+    """One red pixel."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
+    pixels = zlib.compress(b"\0\xff\0\0")
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+
+
+def ask_with(binary: Path, attached: Attached, *turns: Turn) -> tuple[Said, list[Received]]:
+    env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "ASSAY_CLAUDE_CODE": str(binary)}
+    with serve(Script((Rule(turns),))) as server:
+        said = anyio.run(voice(ClaudeCode(env=env), base_url=server.url).say, "Is it so?", SCHEMA, attached)
+        return said, list(server.messages)
+
+
+@pytest.mark.client
+def test_claude_is_shown_pictures(claude_binary: Path) -> None:
+    attached = Attached((Picture("outputs/plot.png", "image/png", _png()),))
+    said, requests = ask_with(claude_binary, attached, Turn((ToolUse("StructuredOutput", {"ok": True}),)))
+    assert said.failure is None and said.data == {"ok": True}
+    assert base64.b64encode(_png()).decode() in requests[0].text and "Is it so?" in requests[0].text
+    assert not {"Bash", "Read", "Write"} & set(requests[0].tools)
+
+
+@pytest.mark.client
+def test_claude_reads_what_is_attached_and_nothing_else(claude_binary: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "elsewhere.txt"
+    secret.write_text("MARKER-ELSEWHERE")
+    files = {"outputs/a/report.md": b"MARKER-OF-THE-REPORT\n"}
+    said, requests = ask_with(
+        claude_binary,
+        Attached(files=files),
+        Turn((ToolUse("Read", {"file_path": "outputs/a/report.md"}),)),
+        Turn((ToolUse("Grep", {"pattern": "MARKER", "path": str(tmp_path)}),)),
+        Turn((ToolUse("Read", {"file_path": str(secret)}),)),
+        Turn((ToolUse("Write", {"file_path": "outputs/a/report.md", "content": "changed"}),)),
+        Turn((ToolUse("Bash", {"command": "echo MARKER-OF-A-SHELL | tr A-Z a-z"}),)),
+        Turn((ToolUse("StructuredOutput", {"ok": True}),)),
+    )
+    assert said.failure is None and said.data == {"ok": True}
+    assert {"Glob", "Grep", "Read"} <= set(requests[0].tools)
+    assert not {"Bash", "Edit", "Write", "Skill", "WebFetch", "Agent"} & set(requests[0].tools)
+    told = requests[-1].text
+    assert "MARKER-OF-THE-REPORT" in told
+    assert "MARKER-ELSEWHERE" not in told and "marker-of-a-shell" not in told
+    assert len(requests) == 6

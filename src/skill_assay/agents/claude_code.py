@@ -25,8 +25,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from skill_assay.agents.claude_code_parser import ClaudeCodeParser
 from skill_assay.agents.claude_code_sign_in import CREDENTIALS, find_sign_in
@@ -34,6 +36,7 @@ from skill_assay.agents.environment import DUMMY_KEY
 from skill_assay.agents.programs import Program, refuse_argument
 from skill_assay.errors import InputError
 from skill_assay.model.agent import Capabilities, Detected, Listing, Request, SignIn
+from skill_assay.model.attached import Picture
 from skill_assay.model.place import Launch, Place
 from skill_assay.model.protocols import Parser
 
@@ -43,6 +46,7 @@ PROGRAM = Program("Claude Code", "claude", "ASSAY_CLAUDE_CODE", "@anthropic-ai/c
 TOOLS = ("Agent", "Bash", "Edit", "Glob", "Grep", "Read", "Skill", "TodoWrite", "Write")
 """What every arm has: read, write, edit, search, shell, skill, sub-agents. Network tools only by `--allow`."""
 
+_READERS = ("Glob", "Grep", "Read")
 _SETTINGS = json.dumps({"skillOverrides": {"plugin-authoring": "off"}})
 _FIXED = {
     "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
@@ -70,6 +74,8 @@ class ClaudeCode:
         slash_signs=True,
         turns=True,
         schema=True,
+        pictures=True,
+        reads_only=True,
         cost=True,
         tokens=True,
         cost_cap=True,
@@ -128,7 +134,7 @@ class ClaudeCode:
         if "ANTHROPIC_BASE_URL" not in env and "ANTHROPIC_BASE_URL" in self._env:
             env["ANTHROPIC_BASE_URL"] = self._env["ANTHROPIC_BASE_URL"]
         env.pop("CLAUDECODE", None)
-        if request.tools and os.name != "nt":
+        if request.tools and not request.reads_only and os.name != "nt":
             env["CLAUDE_CODE_SHELL_PREFIX"] = _shell_prefix(request)
         return env
 
@@ -145,7 +151,7 @@ def _options(request: Request) -> list[str]:
         options += ["--model", request.model]
     if request.schema is not None:
         options += ["--json-schema", json.dumps(request.schema)]
-    if request.turns:
+    if request.turns or request.pictures:
         options += ["--input-format", "stream-json"]
     return options
 
@@ -154,6 +160,9 @@ def _tools(request: Request) -> list[str]:
     """The tools there are, and those that may be used: the same in every arm."""
     if not request.tools:
         return ["--tools", "", "--disable-slash-commands"]
+    if request.reads_only:
+        # Nothing is granted: what lies below the working directory may be read without that, and nothing else.
+        return ["--tools", ",".join(_READERS), "--disable-slash-commands"]
     granted = [*TOOLS, *request.allow]
     built_in = sorted({tool.split("(", 1)[0] for tool in granted if not tool.startswith("mcp__")})
     options = ["--tools", ",".join(built_in)]
@@ -198,15 +207,28 @@ def _input(request: Request) -> bytes:
         prompt = f"/{request.skill_folder} {request.prompt}"
     else:
         prompt = _as_text(request.prompt)
-    if not request.turns:
+    if not request.turns and not request.pictures:
         return prompt.encode()
     lines = [_message(_as_text(text), shouldQuery=False) for text in request.turns]
-    return "".join([*lines, _message(prompt)]).encode()
+    return "".join([*lines, _message(_content(prompt, request.pictures))]).encode()
+
+
+def _content(prompt: str, pictures: Sequence[Picture]) -> str | list[dict[str, Any]]:
+    if not pictures:
+        return prompt
+    blocks = [
+        {
+            "type": "image",
+            "source": {"type": "base64", "media_type": one.media_type, "data": b64encode(one.data).decode()},
+        }
+        for one in pictures
+    ]
+    return [{"type": "text", "text": prompt}, *blocks]
 
 
 def _as_text(prompt: str) -> str:
     return f" {prompt}" if prompt.startswith("/") else prompt
 
 
-def _message(text: str, **more: bool) -> str:
-    return json.dumps({"type": "user", "message": {"role": "user", "content": text}, **more}) + "\n"
+def _message(content: str | list[dict[str, Any]], **more: bool) -> str:
+    return json.dumps({"type": "user", "message": {"role": "user", "content": content}, **more}) + "\n"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from skill_assay.llm.base import ModelFailed
+from skill_assay.model.attached import NOTHING, Attached
 from skill_assay.model.protocols import LanguageModel, Ledger
 
 __all__ = ["JudgeLog", "MemoryLog", "RememberingModel"]
@@ -50,7 +51,15 @@ class RememberingModel:
     """Ask although an answer is there."""
 
     async def ask(
-        self, prompt: str, schema: Mapping[str, Any], ledger: Ledger, *, run_folder: Path, number: int, **facts: Any
+        self,
+        prompt: str,
+        schema: Mapping[str, Any],
+        ledger: Ledger,
+        *,
+        run_folder: Path,
+        number: int,
+        attached: Attached = NOTHING,
+        **facts: Any,
     ) -> Mapping[str, Any]:
         """The reply's data.
 
@@ -60,18 +69,26 @@ class RememberingModel:
             ledger: for the journal.
             run_folder: the trial it is about.
             number: the vote, from 1.
+            attached: what goes with it; the record keeps its names and digest.
             facts: further facts for the record (the name, version and digest of the instructions).
 
         Raises:
             ModelFailed: no valid reply came.
         """
-        key = self._key(prompt, schema, number)
+        key = self._key(prompt, schema, number, attached)
         known = None if self.fresh else self._known(run_folder, key)
         if known is not None:
             return known
-        record = {"kind": "question", "key": key, "judge": self.model.name, **facts, "request": prompt}
+        record = {
+            "kind": "question",
+            "key": key,
+            "judge": self.model.name,
+            **facts,
+            "request": prompt,
+            **_named(attached),
+        }
         try:
-            reply = await self.model.ask(prompt, schema, ledger)
+            reply = await self.model.ask(prompt, schema, ledger, attached)
         except ModelFailed as failed:
             self.log.add(run_folder, number, {**record, "failure": str(failed)})
             raise
@@ -89,8 +106,9 @@ class RememberingModel:
                 run_folder, number, {"kind": "copy", "key": key, "judge": self.model.name, "reply": dict(data)}
             )
 
-    def _key(self, prompt: str, schema: Mapping[str, Any], number: int) -> str:
-        parts = (self.model.name, str(number), json.dumps(schema, sort_keys=True), prompt)
+    def _key(self, prompt: str, schema: Mapping[str, Any], number: int, attached: Attached = NOTHING) -> str:
+        parts = [self.model.name, str(number), json.dumps(schema, sort_keys=True), prompt]
+        parts += [attached.digest] if attached.digest else []
         return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
 
     def _known(self, run_folder: Path, key: str) -> Mapping[str, Any] | None:
@@ -100,3 +118,10 @@ class RememberingModel:
             if record.get("key") == key and isinstance(reply, Mapping):
                 found = reply
         return found
+
+
+def _named(attached: Attached) -> dict[str, Any]:
+    if not attached.digest:
+        return {}
+    names = {"pictures": [one.name for one in attached.pictures], "files": sorted(attached.files)}
+    return {"attached": {**{kind: found for kind, found in names.items() if found}, "digest": attached.digest}}

@@ -1,4 +1,7 @@
-"""A model through a coding agent's own program, with no tools, in a fresh place: `claude -p --json-schema`."""
+"""A model through a coding agent's own program, in a fresh place: `claude -p --json-schema`.
+
+It has no tools; where files are attached it has those that read them, and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,14 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from skill_assay.agents.process import Exit, run
-from skill_assay.errors import AssayError, Failure, FailureKind
+from skill_assay.errors import AssayError, Failure, FailureKind, InputError
 from skill_assay.llm.base import Said
 from skill_assay.model.agent import Request
+from skill_assay.model.attached import NOTHING, Attached
 from skill_assay.model.place import Place
 from skill_assay.model.protocols import Agent, Sandbox
 from skill_assay.model.transcript import Finished
@@ -22,6 +27,8 @@ __all__ = ["AgentVoice", "json_in"]
 _SECONDS = 300.0
 _TURNS = 8
 """A reply by schema is itself a tool call, and one that misses the schema is sent back by the CLI."""
+_READING_TURNS = 40
+"""Each look at a file is one."""
 
 
 @dataclass(slots=True)
@@ -52,12 +59,23 @@ class AgentVoice:
         """`claude-code`, or `claude-code/MODEL`."""
         return f"{self.agent.name}/{self.model}" if self.model else self.agent.name
 
-    async def say(self, prompt: str, schema: Mapping[str, Any]) -> Said:
+    @property
+    def sees_pictures(self) -> bool:
+        """As the adapter declares."""
+        return self.agent.capabilities.pictures
+
+    @property
+    def reads_files(self) -> bool:
+        """As the adapter declares."""
+        return self.agent.capabilities.reads_only
+
+    async def say(self, prompt: str, schema: Mapping[str, Any], attached: Attached = NOTHING) -> Said:
         """Launch it once."""
         native = self.agent.capabilities.schema
         asked = prompt if native else f"{prompt}\n\n{_BY_WORD}\n{json.dumps(schema)}"
         with self.places() as place:
-            request = self._request(asked, schema if native else None, place)
+            _lay_out(attached.files, place.work)
+            request = self._request(asked, schema if native else None, place, attached)
             parser = self.agent.parser(request)
 
             def line(text: bytes) -> None:
@@ -74,7 +92,7 @@ class AgentVoice:
         models = finished.models
         return Said(data, finished.usage, models[0] if models else self.model, _failure(end, finished))
 
-    def _request(self, prompt: str, schema: Mapping[str, Any] | None, place: Place) -> Request:
+    def _request(self, prompt: str, schema: Mapping[str, Any] | None, place: Place, attached: Attached) -> Request:
         inner = self.sandbox.inner(place)
         return Request(
             prompt=prompt,
@@ -83,13 +101,26 @@ class AgentVoice:
             home=str(inner.home),
             tmp=str(inner.tmp),
             model=self.model,
-            max_turns=_TURNS,
+            max_turns=_READING_TURNS if attached.files else _TURNS,
             max_cost_usd=self.max_cost_usd,
             env=self.env,
             schema=schema,
             base_url=self.base_url,
-            tools=False,
+            tools=bool(attached.files),
+            reads_only=bool(attached.files),
+            pictures=attached.pictures,
         )
+
+
+def _lay_out(files: Mapping[str, bytes], folder: Path) -> None:
+    """A copy to read; nobody's own file lies there."""
+    for name, data in files.items():
+        path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise InputError("leads out of the judge's folder", found=repr(name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        path.chmod(0o400)
 
 
 _BY_WORD = "Answer with one JSON object and nothing else. It must satisfy this JSON schema:"

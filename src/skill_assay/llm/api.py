@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_assay.errors import Failure, FailureKind, InputError, failure_from_status
 from skill_assay.llm.base import Said
+from skill_assay.model.attached import NOTHING, Attached
 from skill_assay.model.transcript import Tokens, Usage
 
 if TYPE_CHECKING:
@@ -55,14 +56,25 @@ class ApiVoice:
         """`PROVIDER:MODEL`."""
         return f"{self.provider}:{self.model}"
 
-    async def say(self, prompt: str, schema: Mapping[str, Any]) -> Said:
+    @property
+    def sees_pictures(self) -> bool:
+        """A model that does not says so, which fails the question."""
+        return True
+
+    @property
+    def reads_files(self) -> bool:
+        """It has no tools."""
+        return False
+
+    async def say(self, prompt: str, schema: Mapping[str, Any], attached: Attached = NOTHING) -> Said:
         """One request; what its reply misses of the schema is looked at by who asked."""
-        from pydantic_ai import Agent, StructuredDict
+        from pydantic_ai import Agent, BinaryContent, StructuredDict
         from pydantic_ai.exceptions import AgentRunError, ModelHTTPError
 
         asker = Agent(self._model(), output_type=StructuredDict(dict(schema)), retries=0)
         try:
-            result = await asker.run(prompt)
+            pictures = [BinaryContent(one.data, media_type=one.media_type) for one in attached.pictures]
+            result = await asker.run([prompt, *pictures])
         except ModelHTTPError as error:
             return Said(model=self.model, failure=failure_from_status(error.status_code, str(error)[:300]))
         except AgentRunError as error:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import anyio
 
 from skill_assay.errors import Failure, FailureKind, Retry, policy
+from skill_assay.model.attached import NOTHING, Attached
 from skill_assay.model.protocols import Admission, Ledger
 from skill_assay.model.transcript import Usage
 
@@ -44,7 +45,17 @@ class Voice(Protocol):
         """As a person names it."""
         ...
 
-    async def say(self, prompt: str, schema: Mapping[str, Any]) -> Said:
+    @property
+    def sees_pictures(self) -> bool:
+        """Whether it takes pictures."""
+        ...
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether it reads files itself, and can do nothing else."""
+        ...
+
+    async def say(self, prompt: str, schema: Mapping[str, Any], attached: Attached = NOTHING) -> Said:
         """Ask once. A failure is data, never an exception."""
         ...
 
@@ -87,7 +98,17 @@ class Asker:
         """The voice's."""
         return self.voice.name
 
-    async def ask(self, prompt: str, schema: Mapping[str, Any], ledger: Ledger) -> Answer:
+    @property
+    def sees_pictures(self) -> bool:
+        """As the voice does."""
+        return self.voice.sees_pictures
+
+    @property
+    def reads_files(self) -> bool:
+        """As the voice does."""
+        return self.voice.reads_files
+
+    async def ask(self, prompt: str, schema: Mapping[str, Any], ledger: Ledger, attached: Attached = NOTHING) -> Answer:
         """A reply that satisfies `schema`.
 
         Raises:
@@ -95,7 +116,7 @@ class Asker:
             IncompleteError: the budget is reached.
         """
         for attempt in range(ATTEMPTS):
-            said = await self._once(prompt, schema)
+            said = await self._once(prompt, schema, attached)
             if said.failure is None:
                 return Answer(said.data, said.usage or Usage(), said.model)
             final = policy(said.failure).retry is Retry.NEVER or attempt == ATTEMPTS - 1
@@ -112,9 +133,9 @@ class Asker:
             await anyio.sleep(self._pause(attempt, said.failure))
         raise AssertionError("unreachable")
 
-    async def _once(self, prompt: str, schema: Mapping[str, Any]) -> Said:
+    async def _once(self, prompt: str, schema: Mapping[str, Any], attached: Attached) -> Said:
         async with self.admission.enter(self.purpose, label=f"{self.purpose}-{uuid.uuid4().hex[:12]}") as permit:
-            said = await self.voice.say(prompt, schema)
+            said = await self.voice.say(prompt, schema, attached)
             wrong = misfit(said.data, schema) if said.failure is None else None
             # A reply that does not fit was paid for all the same.
             permit.settle(said.usage, said.failure)

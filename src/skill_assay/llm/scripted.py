@@ -11,6 +11,7 @@ from typing import Any
 from skill_assay.errors import Failure, FailureKind, InputError
 from skill_assay.llm.base import Said
 from skill_assay.llm.scripted_judge import judge_reply
+from skill_assay.model.attached import NOTHING, Attached
 from skill_assay.model.transcript import Tokens, Usage
 
 __all__ = ["ScriptedVoice", "voice_from_file"]
@@ -30,13 +31,18 @@ class ScriptedVoice:
 
     def __init__(self, replies: Reply | Sequence[Any], name: str = "scripted", usage: Usage = _COST) -> None:
         self.name = name
+        self.sees_pictures = True
+        self.reads_files = True
         self.prompts: list[str] = []
         """Every question as it was put."""
+        self.attached: list[Attached] = []
+        """What came with each."""
         self._replies, self._usage = replies, usage
 
-    async def say(self, prompt: str, schema: Mapping[str, Any]) -> Said:
+    async def say(self, prompt: str, schema: Mapping[str, Any], attached: Attached = NOTHING) -> Said:
         """What the script says."""
         self.prompts.append(prompt)
+        self.attached.append(attached)
         if callable(self._replies):
             found = self._replies(prompt, schema)
             found = await found if inspect.isawaitable(found) else found

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from skill_assay.model.attached import Picture
 from skill_assay.model.place import Place
 
 __all__ = ["Capabilities", "Detected", "Listing", "Request", "SignIn"]
@@ -44,6 +45,10 @@ class Capabilities:
     """Earlier user messages can be given."""
     schema: bool = False
     """Its answer can be constrained by a JSON schema."""
+    pictures: bool = False
+    """Pictures can be put beside the prompt."""
+    reads_only: bool = False
+    """Its tools can be narrowed to those that read files below its working directory."""
     cost: bool = False
     """It reports its own price."""
     tokens: bool = False
@@ -123,3 +128,7 @@ class Request:
     """(seed, eval, arm, repeat, attempt): all the randomness a simulated agent may use."""
     tools: bool = True
     """False for a judge: no tool at all."""
+    reads_only: bool = False
+    """For a judge that looks for itself: only tools that read files below the working directory."""
+    pictures: tuple[Picture, ...] = ()
+    """Put beside the prompt."""

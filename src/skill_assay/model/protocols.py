@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from skill_assay.errors import Failure
 from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
+from skill_assay.model.attached import NOTHING, Attached
 from skill_assay.model.evals import Expectation
 from skill_assay.model.grade import Grade
 from skill_assay.model.money import Spend
@@ -211,6 +212,16 @@ class LanguageModel(Protocol):
         """As a person names it."""
         ...
 
-    async def ask(self, prompt: str, schema: Mapping[str, Any], ledger: Ledger) -> Reply:
+    @property
+    def sees_pictures(self) -> bool:
+        """Whether pictures can be attached to a question."""
+        ...
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether files can be attached, which it reads with tools that change nothing."""
+        ...
+
+    async def ask(self, prompt: str, schema: Mapping[str, Any], ledger: Ledger, attached: Attached = NOTHING) -> Reply:
         """A reply that satisfies `schema` (validated by us); failures by the failure table."""
         ...
