@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 
 from skill_assay.viewer.security import Door
-from skill_assay.viewer.serve import listen
-from skill_assay.viewer.server import make_app
+from skill_assay.viewer.serve import listen, make_server
 from skill_assay.viewer.site import Site
 
 CLIENTS = Path(__file__).parent.parent / "clients"
@@ -54,8 +52,7 @@ class Running:
     def __init__(self, site: Site, port: int | None = None) -> None:
         self.socket = listen(port, str(site.shown.path))
         self.door = Door(self.socket.getsockname()[1])
-        config = uvicorn.Config(make_app(site, self.door), log_level="warning", timeout_graceful_shutdown=1)
-        self.server = uvicorn.Server(config)
+        self.server = make_server(site, self.door)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)
         self.thread.start()
         self.base = f"http://127.0.0.1:{self.door.port}/i/{site.shown.path.name}"

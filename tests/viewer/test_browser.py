@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,31 +14,13 @@ from skill_assay.viewer.site import Site, run_id_of
 from skill_assay.viewer.static import Budget, write_static
 from skill_assay.workspace.judgements import write_candidate
 from skill_assay.workspace.resolve import resolve_place
-from tests.viewer.browser import ARGUMENTS, Watched, axe_source, chromium_path, running, until
+from tests.viewer.browser import Watched, axe_source, running, until
 from tests.viewer.hostile import hostile_place
 from tests.viewer.small import site_of, small_iteration, write
 from tests.viewer.test_triggers import MATRIX, QUERIES
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 RUN = "eval-e2-with_skill-run-1"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    path = chromium_path()
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def watched(chromium: Any) -> Iterator[Watched]:
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    yield Watched(context)
-    context.close()
 
 
 def test_the_worst_trial_in_two_keys_and_the_line_of_evidence_in_a_third(tmp_path: Path, watched: Watched) -> None:

@@ -16,7 +16,7 @@ from skill_assay.reports.verdict import headline
 from skill_assay.reports.verdict_explained import explanation
 from skill_assay.viewer.files import read_text
 from skill_assay.viewer.site import Opened, Site
-from skill_assay.workspace.journal import replay
+from skill_assay.workspace.journal import holder_is_gone, replay
 from skill_assay.workspace.run_folder import read_json
 from skill_assay.workspace.store import Iteration
 
@@ -66,6 +66,8 @@ class Live:
     going: bool
     """Whether a session began and did not end."""
     lines: int
+    cut_off: bool = False
+    """Whether its process is gone without having ended it."""
 
 
 def overview(site: Site, opened: Opened) -> Overview:
@@ -152,13 +154,15 @@ def live_state(iteration: Iteration) -> Live | None:
         return None
     state = replay(iteration.journal_paths())
     states = list(state.states.values())
+    gone = state.cut_off and any(holder_is_gone(path) for path in iteration.lock_paths())
     settled = sum(one in ("completed", "excluded") for one in states)
     return Live(
         planned=planned,
         done=settled,
-        running=states.count("running") if state.cut_off else 0,
+        running=states.count("running") if state.cut_off and not gone else 0,
         excluded=states.count("excluded"),
         usd=state.spent.usd,
-        going=state.cut_off,
+        going=state.cut_off and not gone,
         lines=state.lines,
+        cut_off=gone,
     )

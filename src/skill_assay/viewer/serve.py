@@ -6,12 +6,16 @@ import hashlib
 import socket
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from skill_assay.errors import AssayError, InputError
 from skill_assay.viewer.security import Door
 from skill_assay.viewer.site import Site
 
-__all__ = ["listen", "serve"]
+if TYPE_CHECKING:
+    from uvicorn import Server
+
+__all__ = ["listen", "make_server", "serve"]
 
 _LOWEST, _PORTS = 20_000, 12_000
 
@@ -30,26 +34,38 @@ def serve(site: Site, *, port: int | None, browser: bool, say: Callable[[str], N
     """
     # The numbers are derived while the server and the browser start.
     threading.Thread(target=_begin, args=(site,), daemon=True).start()
-    import uvicorn
-
-    from skill_assay.viewer.server import make_app
-
     listening = listen(port, str(site.shown.path.parent))
     door = Door(listening.getsockname()[1])
-    config = uvicorn.Config(
-        make_app(site, door), log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
-    )
+    server = make_server(site, door)
     say(door.url)
     if browser:
         import webbrowser
 
         webbrowser.open(door.url)
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        server.run(sockets=[listening])
     except KeyboardInterrupt:
         pass
     finally:
         listening.close()
+
+
+def make_server(site: Site, door: Door) -> Server:
+    """The server; asked to end, it does so within seconds, also with pages open that follow a run."""
+    import uvicorn
+
+    from skill_assay.viewer.server import make_app
+
+    made: list[Server] = []
+    config = uvicorn.Config(
+        make_app(site, door, lambda: bool(made) and made[0].should_exit),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=4,
+    )
+    made.append(uvicorn.Server(config))
+    return made[0]
 
 
 def _begin(site: Site) -> None:

@@ -28,13 +28,14 @@ from skill_assay.viewer.overview import live_state
 from skill_assay.viewer.pages import Pages
 from skill_assay.viewer.render import ASSETS, asset
 from skill_assay.viewer.security import FRAME_CSP, Door, Guard
-from skill_assay.viewer.site import Opened, Site
+from skill_assay.viewer.site import Opened, Site, run_mark
 from skill_assay.viewer.states import STATES
 
 __all__ = ["make_app"]
 
 _LARGEST_POST = 1_000_000
 _LIVE_SECONDS = 1.0
+_LOOK_AGAIN = 10
 _SVG_CSP = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
 _PLAIN = {
     "md",
@@ -57,14 +58,20 @@ _PLAIN = {
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def make_app(site: Site, door: Door) -> Guard:
-    """The ASGI application, behind its door."""
-    return Guard(_Viewer(site).app(), door)
+def make_app(site: Site, door: Door, ending: Callable[[], bool] = lambda: False) -> Guard:
+    """The ASGI application, behind its door.
+
+    Args:
+        site: what is shown.
+        door: who gets in.
+        ending: whether the server is about to end, so that what follows a run must let go.
+    """
+    return Guard(_Viewer(site, ending).app(), door)
 
 
 class _Viewer:
-    def __init__(self, site: Site) -> None:
-        self.site = site
+    def __init__(self, site: Site, ending: Callable[[], bool]) -> None:
+        self.site, self.ending = site, ending
         self.pages = Pages(site, ServerLinks())
         self.feedback = FeedbackStore()
         self.plots: dict[tuple[str, int], str] = {}
@@ -209,16 +216,22 @@ class _Viewer:
             return Response("no such iteration", 404)
 
         async def events() -> AsyncIterator[str]:
-            seen = -1
-            while not await request.is_disconnected():
-                state = await run_sync(live_state, iteration)
-                if state is None:
-                    return
-                if state.lines != seen:
-                    seen = state.lines
-                    yield f"data: {json.dumps(asdict(state))}\n\n"
-                if not state.going:
-                    return
+            seen: object = None
+            mark: object = None
+            rounds = 0
+            while not self.ending() and not await request.is_disconnected():
+                last, mark = mark, run_mark(iteration)
+                # A killed run writes nothing any more, so it is looked for without a sign, but not every time.
+                if mark != last or rounds % _LOOK_AGAIN == 0:
+                    state = await run_sync(live_state, iteration)
+                    if state is None:
+                        return
+                    if (state.lines, state.going) != seen:
+                        seen = (state.lines, state.going)
+                        yield f"data: {json.dumps(asdict(state))}\n\n"
+                    if not state.going:
+                        return
+                rounds += 1
                 await anyio.sleep(_LIVE_SECONDS)
 
         return StreamingResponse(events(), media_type="text/event-stream")

@@ -16,7 +16,7 @@ from skill_assay.viewer.states import worst_first
 from skill_assay.workspace.resolve import ResolvedPlace
 from skill_assay.workspace.store import Iteration
 
-__all__ = ["Opened", "Site", "run_id_of"]
+__all__ = ["Opened", "Site", "run_id_of", "run_mark"]
 
 _STALE_SECONDS = 5.0
 
@@ -128,7 +128,7 @@ class Site:
         if iteration is None:
             raise NotFoundError("no such iteration", found=name, expected=", ".join(self.names))
         with self._lock:
-            mark = _mark(iteration)
+            mark = run_mark(iteration)
             known = self._cache.get(name)
             if known and known[0] == mark and (mark or time.monotonic() < known[1]):
                 return known[2]
@@ -153,7 +153,7 @@ class Site:
             return None
 
 
-def _mark(iteration: Iteration) -> tuple[tuple[str, int, int], ...]:
+def run_mark(iteration: Iteration) -> tuple[tuple[str, int, int], ...]:
     """Changes when a run of ours went on or its numbers were written anew; empty for foreign folders."""
     paths = (*iteration.journal_paths(), iteration.benchmark_path) if iteration.has_plan else ()
     return tuple(_stats(paths))

@@ -34,7 +34,7 @@ from skill_assay.errors import InputError
 from skill_assay.model.money import Spend
 from skill_assay.workspace.writing import Writer, disk_errors
 
-__all__ = ["Journal", "JournalState", "Lock", "RunningProcess", "replay"]
+__all__ = ["Journal", "JournalState", "Lock", "RunningProcess", "holder_is_gone", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,20 @@ class Lock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+
+def holder_is_gone(path: Path) -> bool:
+    """Whether a lock's file names a process of this machine that is gone: killed, since an end clears the file."""
+    try:
+        facts = json.loads(path.read_bytes()[:4096])
+        pid, host = facts["pid"], facts["host"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    if host != socket.gethostname() or not isinstance(pid, int):
+        return False
+    import psutil
+
+    return not psutil.pid_exists(pid)
 
 
 class Journal:

@@ -175,6 +175,10 @@ class Iteration:
         """The journals of all shards."""
         return tuple(sorted(self.path.glob("journal*.jsonl")))
 
+    def lock_paths(self) -> tuple[Path, ...]:
+        """The locks of all shards."""
+        return tuple(sorted(self.path.glob("journal*.lock")))
+
     @property
     def snapshot_path(self) -> Path:
         """The skill as it was, an archive."""

@@ -38,11 +38,13 @@ function nextDifference() {
   one("summary", found[diffAt]).focus({ preventScroll: true });
 }
 
+const listed = () => all("[data-list] > li, [data-list] > tbody > tr:not(.group)").filter((item) => !item.hidden);
+
 let markedAt = -1;
 function move(step) {
   const link = one(step > 0 ? "[data-next]" : "[data-prev]");
   if (link) return link.click();
-  const items = all("[data-list] > li, [data-list] > tbody > tr:not(.group)").filter((item) => !item.hidden);
+  const items = listed();
   if (!items.length) return;
   items.forEach((item) => item.classList.remove("marked"));
   markedAt = Math.max(0, Math.min(items.length - 1, markedAt + step));
@@ -337,30 +339,85 @@ async function vote(which) {
 
 // A run that is still going
 
-function follow() {
+const TRIES = 8;
+
+function follow(tries = 0) {
   const line = one("#live");
   if (!line || isStatic) return;
-  let seen = -1;
   const source = new EventSource(`/i/${encodeURIComponent(body.dataset.iteration)}/live`);
   source.onmessage = async (event) => {
+    tries = 0;
     const now = JSON.parse(event.data);
     one("progress", line).value = now.done;
     const parts = [`${now.done} of ${now.planned} trials`, `${now.running} running`];
     if (now.excluded) parts.push(`${now.excluded} excluded`);
     if (now.usd) parts.push(`$${now.usd.toFixed(2)}`);
-    one("[data-live-text]", line).textContent = now.going ? parts.join(" · ") : "The run has ended";
-    const busy = one("#main textarea") || document.activeElement.matches("input, select");
-    if (now.done !== seen && seen >= 0 && !busy) await refresh();
-    seen = now.done;
-    if (!now.going) { source.close(); if (!busy) location.reload(); }
+    const end = now.cut_off ? "The run was cut off" : "The run has ended";
+    one("[data-live-text]", line).textContent = now.going ? parts.join(" · ") : end;
+    if (!now.going) source.close();
+    if (String(now.done) !== line.dataset.done || !now.going) {
+      line.dataset.done = now.done;
+      refreshSoon();
+    }
   };
+  source.onerror = () => {
+    source.close();
+    again(tries + 1);
+  };
+}
+
+// The viewer was ended, or started anew with another token: asked a few times, ever more seldom, and then no more.
+async function again(tries) {
+  const text = one("#live [data-live-text]");
+  if (tries > TRIES) {
+    text.textContent = "The viewer is not running; reload this page when it is";
+    return;
+  }
+  text.textContent = "The viewer does not answer";
+  await new Promise((done) => setTimeout(done, Math.min(30, 2 ** (tries - 1)) * 1000));
+  const answer = await fetch("/assets/viewer.css", { method: "HEAD", cache: "no-store" }).catch(() => null);
+  if (!answer) return again(tries + 1);
+  if (answer.status === 403) {
+    text.textContent = "The viewer was started anew; open the address that it printed";
+    return;
+  }
+  follow(tries);
+}
+
+let refreshing = false;
+let stale = false;
+
+// One at a time, and the longer a page takes to make the more seldom.
+async function refreshSoon() {
+  stale = true;
+  if (refreshing || one("#main textarea") || document.activeElement.matches("input, select")) return;
+  refreshing = true;
+  while (stale) {
+    stale = false;
+    const began = performance.now();
+    await refresh().catch(() => null);
+    await new Promise((done) => setTimeout(done, Math.max(500, 4 * (performance.now() - began))));
+  }
+  refreshing = false;
 }
 
 async function refresh() {
   const answer = await fetch(location.href);
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const named = (each) => one("summary", each) && one("summary", each).textContent;
+  const opened = new Set(all("#main details[open]").map(named));
+  const focused = document.activeElement.closest("#main a") && document.activeElement.getAttribute("href");
   one("#main").replaceChildren(...one("#main", page).childNodes);
+  one(".top").replaceChildren(...one(".top", page).childNodes);
+  body.dataset.worst = page.body.dataset.worst;
+  all("#main details").forEach((each) => { if (opened.has(named(each))) each.open = true; });
+  const link = focused && all("#main a").find((each) => each.getAttribute("href") === focused);
+  if (link) link.focus({ preventScroll: true });
+  const items = listed();
+  if (items[markedAt]) items[markedAt].classList.add("marked");
+  // The plot's address stays, so a browser would go on showing the one it has.
+  all("#main .plot img").forEach((each) => { each.src = `${each.getAttribute("src")}?${Date.now()}`; });
 }
 
 // The one-file report: each page lies in a template and is laid out when its address is asked for.
