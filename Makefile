@@ -57,7 +57,7 @@ $(RUNTIME): $(VENV)/.pip pyproject.toml
 	@touch $@
 
 $(DEV): $(VENV)/.pip pyproject.toml
-	$(BIN)/python -m pip install -qq $(PINS) -e '.[api]' --group dev
+	$(BIN)/python -m pip install -qq $(PINS) -e '.[api,documents]' --group dev
 	@touch $(RUNTIME) $@
 
 $(CLIENTS): tests/clients/package-lock.json

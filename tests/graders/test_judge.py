@@ -112,10 +112,10 @@ def test_a_claim_of_absence_is_searched_again(report: Desk) -> None:
 
 
 def test_evidence_from_an_image_is_allowed_and_marked(report: Desk) -> None:
-    report.file("chart.png", b"\x89PNG\0\0")
+    report.file("chart.png", b"\x89PNG\r\n\x1a\n\0\0")
     said = {GOOD: {"verdict": "pass", "source": "chart.png"}}
     [grade] = Court(report, scripted(said), GOOD).grades()
-    assert (grade.decision, grade.verified) == ("passed", None) and "image" in grade.evidence
+    assert (grade.decision, grade.verified) == ("passed", None) and "picture" in grade.evidence
 
 
 def test_an_output_that_instructs_the_judge_is_caught(desk: Desk) -> None:
@@ -273,5 +273,5 @@ def test_questions_and_replies_are_kept(report: Desk) -> None:
     records = list(court.log.records(report.work.run_folder))
     assert [record["kind"] for record in records] == ["question", "question", "verdicts"]
     assert records[1]["request"] == court.questions[0] and records[1]["reply"]["verdicts"]
-    assert records[1]["instructions"].startswith("judge 1 ")
+    assert records[1]["instructions"].startswith("judge 2 ")
     json.dumps(records)

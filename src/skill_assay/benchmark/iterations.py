@@ -165,6 +165,9 @@ def _conditions(before: Found, now: Found) -> tuple[list[str], list[str]]:
         barring.append("only one of them asked the agent for notes")
     if old.settings.get("judge") != new.settings.get("judge"):
         barring.append(f"the judge was {old.settings.get('judge')}, now {new.settings.get('judge')}")
+    modes = [plan.settings.get("judge_mode") or "inline" for plan in (old, new)]
+    if modes[0] != modes[1]:
+        barring.append(f"the judge's mode was {modes[0]}, now {modes[1]}")
     remarks = []
     if facts[0].get("agent_version") != facts[1].get("agent_version"):
         remarks.append(f"the agent's version was {facts[0].get('agent_version')}, now {facts[1].get('agent_version')}")

@@ -35,6 +35,9 @@ _SHOWN = 20
 @click.option("--grader", metavar="COMMAND", help="Program with {outputs} {transcript} {eval} that grades a trial.")
 @click.option("--judge", metavar="NAME", help="Judge for what no check decides; else the run's own.")
 @click.option("--judge-votes", type=click.IntRange(1), metavar="N", help="Ask the judge N times (odd); most votes win.")
+@click.option(
+    "--judge-mode", type=click.Choice(["inline", "agent"]), help="Whether the judge reads the files itself (agent)."
+)
 @click.option("--judge-again", is_flag=True, help="Ask also what the judge has answered before.")
 @click.option("--budget", metavar="CAPS", help="Caps for the judge, as 5usd,2Mtok.")
 @click.option("--sandbox", metavar="HOW", help="none, bwrap, or a command put before the checks'.")
@@ -72,12 +75,14 @@ def command(place: str, workspace: str | None, format_: str, output: str | None,
 
 def _settings(plan: Plan, options: dict[str, Any]) -> RunSettings:
     """The run's own graders and sandbox where no others are named."""
-    named = options["judge"]
-    if named:
-        check_judge(named, os.environ)
+    judge = options["judge"] or str(plan.settings.get("judge") or "none")
+    mode: Any = options["judge_mode"] or plan.settings.get("judge_mode") or "inline"
+    if options["judge"] or options["judge_mode"]:
+        check_judge(judge, os.environ, mode)
     caps = parse_caps(options["budget"])
     return RunSettings(
-        judge=named or str(plan.settings.get("judge") or "none"),
+        judge=judge,
+        judge_mode=mode,
         judge_votes=options["judge_votes"] or int(plan.settings.get("judge_votes") or 1),
         judge_again=options["judge_again"],
         budget=Budget(caps.get("usd"), caps.get("tokens")),

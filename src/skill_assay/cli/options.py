@@ -34,6 +34,13 @@ _SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
     ),
     ("--judge-votes", {"type": click.IntRange(1), "metavar": "N", "help": "Ask the judge N times, an odd number."}),
     (
+        "--judge-mode",
+        {
+            "type": click.Choice(["inline", "agent"]),
+            "help": "inline: the work stands in the question; agent: the judge reads the files itself.",
+        },
+    ),
+    (
         "--baseline",
         {"multiple": True, "metavar": "WHAT", "help": "none, bare, a folder or archive, git:REV, iteration-N."},
     ),
@@ -59,6 +66,7 @@ DEFAULTS: dict[str, Any] = {
     "model": None,
     "judge": "auto",
     "judge_votes": 1,
+    "judge_mode": "inline",
     "baseline": ("none",),
     "invoke": "told",
     "trials": 3,

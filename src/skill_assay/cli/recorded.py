@@ -25,6 +25,7 @@ _FIELDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "model": ("model", _same),
     "judge": ("judge", _same),
     "judge_votes": ("judge_votes", _same),
+    "judge_mode": ("judge_mode", _same),
     "baseline": ("baselines", tuple),
     "invoke": ("invoke", _same),
     "trials": ("trials", _same),

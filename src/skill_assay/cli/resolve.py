@@ -119,6 +119,7 @@ def _settings(values: Mapping[str, Any], configuration: Configuration | None, en
         grader=values["grader"],
         judge=values["judge"],
         judge_votes=values["judge_votes"],
+        judge_mode=values["judge_mode"],
         eval_ids=tuple(values["eval"]),
         tags=tuple(values["tag"]),
         thresholds=dict(configuration.thresholds) if configuration else None,

@@ -180,6 +180,7 @@ SETTINGS: Mapping[str, Kind] = {
     "model": _TEXT,
     "judge": _TEXT,
     "judge_votes": _number(1, whole=True),
+    "judge_mode": _choice("inline", "agent"),
     "baseline_type": _choice("no_skill", "old_skill"),
     "baseline": _TEXTS,
     "invoke": _choice("told", "auto", "slash"),

@@ -11,6 +11,7 @@ from skill_assay.graders.judge_log import RememberingModel
 from skill_assay.graders.masking import Mask
 from skill_assay.graders.material import Material, fence_for
 from skill_assay.llm.prompt import load_prompt
+from skill_assay.model.attached import Attached
 from skill_assay.model.protocols import Ledger
 
 __all__ = ["CONTENT", "SCHEMA", "STRUCTURE", "Compared", "Side", "Task", "compare_pair"]
@@ -130,6 +131,7 @@ async def compare_pair(
             ledger,
             run_folder=folder,
             number=1,
+            attached=Attached((*shown[first][0].pictures, *shown[second][0].pictures)),
             instructions=f"{instructions.name} {instructions.version} {instructions.digest}",
         )
         replies.append(reply)

@@ -12,10 +12,11 @@ import json
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 
+from skill_assay.errors import FailureKind
 from skill_assay.graders.judge_log import JudgeLog, RememberingModel
 from skill_assay.graders.judge_reply import CLASSIFY_SCHEMA, SCHEMA, Verdict, by_id, checked, checked_claims
 from skill_assay.graders.material import Material, fence_for, material_of
@@ -55,13 +56,17 @@ class JudgeGrader:
         log: where questions and replies are kept.
         votes: how often each question is asked; odd, the majority decides.
         fresh: ask again although a reply is stored.
+        mode: `inline` puts the work into the question; `agent` lets a judge that can read files look for itself.
     """
 
     model: LanguageModel
     log: JudgeLog
     votes: int = 1
     fresh: bool = False
+    mode: Literal["inline", "agent"] = "inline"
     name: str = "judge"
+    _blind: bool = False
+    """The model turned out to take no pictures."""
     _kinds: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _locks: dict[str, anyio.Lock] = field(default_factory=dict)
     _remarks: dict[TrialId, dict[str, Any]] = field(default_factory=dict)
@@ -129,12 +134,16 @@ class JudgeGrader:
         return {ids[row["id"]]: row["about"] for row in self._kinds[key]["answers"] if row["id"] in ids}
 
     async def _part(self, part: Numbered, work: Work, transcript: bool, ledger: Ledger) -> dict[int, Verdict]:
-        material = material_of(work, transcript=transcript)
+        pictures = (self.model.sees_pictures or self.mode == "agent") and not self._blind
+        material = await material_of(work, transcript=transcript, pictures=pictures)
         ballots: list[Mapping[int, Verdict]] = []
         for vote in range(1, self.votes + 1):
             try:
                 ballots.append(await self._ballot(part, work, material, vote, ledger))
             except ModelFailed as failed:
+                if failed.failure.kind is FailureKind.BAD_REQUEST and material.pictures and self.mode == "inline":
+                    self._blind = True
+                    return await self._part(part, work, transcript, ledger)
                 ballots.append({index: _outage(failed) for index in part})
         return {index: _majority([ballot[index] for ballot in ballots]) for index in part}
 
@@ -142,7 +151,7 @@ class JudgeGrader:
         self, part: Numbered, work: Work, material: Material, vote: int, ledger: Ledger
     ) -> dict[int, Verdict]:
         """One vote: the question, and once more for verdicts whose evidence is not there."""
-        question = _question(part, work, material, vote)
+        question = _question(part, work, material, vote, self.mode)
         found, trusted = await self._asked(question, "", work, material, vote, ledger)
         problems = {name: one.problem for name, one in found.items() if one.problem}
         if trusted and problems:
@@ -167,6 +176,7 @@ class JudgeGrader:
             ledger,
             run_folder=work.run_folder,
             number=vote,
+            attached=material.files if self.mode == "agent" else material.attached,
             instructions=f"{prompt.name} {prompt.version} {prompt.digest}",
         )
         if vote == 1:
@@ -186,7 +196,7 @@ class JudgeGrader:
             kept.setdefault("eval_feedback", data["eval_feedback"])
 
 
-def _question(part: Numbered, work: Work, material: Material, vote: int) -> _Question:
+def _question(part: Numbered, work: Work, material: Material, vote: int, mode: str) -> _Question:
     """The same for the same work, expectations and vote, so that a stored reply can be found again."""
     texts = [one.text for one in part.values()]
     seed = hashlib.sha256(json.dumps([work.eval.id, vote, texts, work.answer, list(work.files)]).encode()).hexdigest()
@@ -203,7 +213,7 @@ def _question(part: Numbered, work: Work, material: Material, vote: int) -> _Que
         fence=fence,
         task=work.eval.prompt,
         expected=f"\nWhat its author expects, in general:\n\n{fence}\n{expected}\n{fence}\n" if expected else "",
-        material=material.render(fence),
+        material=material.render_places(fence) if mode == "agent" else material.render(fence),
         expectations="\n".join(lines),
         again="",
     )

@@ -123,8 +123,11 @@ def checked(row: Mapping[str, Any], material: Material) -> Verdict:
         return _by_quote(decision, explanation, quote, row.get("source"), material)
     if absence:
         return _by_absence(decision, explanation, absence, material)
-    if row.get("source") and material.image(row["source"]):
-        return Verdict(decision, f"{explanation} (seen in the image {row['source']}; not looked up)")
+    picture = material.picture(row["source"]) if row.get("source") else None
+    if picture is not None:
+        return Verdict(
+            decision, f"{explanation} (seen in the picture {picture.name}; not looked up)", (Evidence(picture.name),)
+        )
     if decision is Decision.FAILED:
         return Verdict(decision, explanation or "the judge saw no evidence for it")
     return Verdict(decision, explanation, problem="it passes without a quote and without a search")

@@ -40,7 +40,8 @@ class Mask:
             total += in_name + in_text
             pieces.append(replace(piece, name=name, shown=shown))
         hidden = tuple(self.text(reason)[0] for reason in material.hidden)
-        return Material(tuple(pieces), hidden), total
+        pictures = tuple(replace(one, name=self.text(one.name)[0]) for one in material.pictures)
+        return Material(tuple(pieces), hidden, pictures), total
 
 
 def _spellings(name: str) -> str:

@@ -92,8 +92,8 @@ async def compare_runs(
         a: Side = random.Random(key).choice(("primary", "baseline"))
         task = Task(pair.primary.eval.prompt or "", expected.get(pair.primary.eval.key))
         sides: dict[Side, Material] = {
-            "primary": _material(found.root / pair.primary.folder),
-            "baseline": _material(found.root / pair.baseline.folder),
+            "primary": await _material(found.root / pair.primary.folder, model.model.sees_pictures),
+            "baseline": await _material(found.root / pair.baseline.folder, model.model.sees_pictures),
         }
         try:
             compared = await compare_pair(task, sides, a, mask, model, ledger, found.root)
@@ -107,14 +107,15 @@ async def compare_runs(
     return [done[index] for index in range(len(pairs))]
 
 
-def _material(folder: Path) -> Material:
+async def _material(folder: Path, pictures: bool) -> Material:
     outputs, said = folder / "outputs", folder / "answer.md"
     files = sorted(
         path.relative_to(outputs).as_posix() for path in outputs.rglob("*") if path.is_file() and not path.is_symlink()
     )
     answer = said.read_text("utf-8", "replace") if said.is_file() and not said.is_symlink() else ""
     # Where an agent made no file, its answer lies among the outputs too, for viewers.
-    return gather_material(answer, [name for name in files if name != "answer.md" or not answer], outputs)
+    kept = [name for name in files if name != "answer.md" or not answer]
+    return await gather_material(answer, kept, outputs, pictures=pictures)
 
 
 def pair_record(pair: Pair, judge: str) -> dict[str, Any] | None:

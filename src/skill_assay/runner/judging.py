@@ -53,8 +53,8 @@ _APIS = ("anthropic", "openai")
 _AUTO = "claude-code"
 
 
-def check_judge(spec: str, env: Mapping[str, str]) -> None:
-    """Whether a judge named by a person is here and signed in.
+def check_judge(spec: str, env: Mapping[str, str], mode: str = "inline") -> None:
+    """Whether a judge named by a person is here and signed in, and can judge in this way.
 
     Raises:
         InputError: it is not; the message says what to do.
@@ -62,7 +62,13 @@ def check_judge(spec: str, env: Mapping[str, str]) -> None:
     if spec == "auto":
         raise InputError("name a judge", found="--judge auto", expected="none, claude-code/MODEL, anthropic:MODEL, …")
     if spec != "none":
-        make_voice(spec, _NO_WALL, env, check=True)
+        voice = make_voice(spec, _NO_WALL, env, check=True)
+        if mode == "agent" and not voice.reads_files:
+            raise InputError(
+                "this judge can't be limited to reading files, so it can't look for itself",
+                found=f"--judge {spec} --judge-mode agent",
+                hint="Use --judge claude-code with it, or --judge-mode inline.",
+            )
 
 
 def with_judge(settings: RunSettings, agent: Agent, env: Mapping[str, str], recorded: str | None = None) -> RunSettings:
@@ -82,7 +88,7 @@ def with_judge(settings: RunSettings, agent: Agent, env: Mapping[str, str], reco
     if settings.judge == "auto":
         judge, note = _found(agent, settings.model, env)
         return replace(settings, judge=judge, judge_note=note)
-    check_judge(settings.judge, env)
+    check_judge(settings.judge, env, settings.judge_mode)
     same = settings.judge in (agent.name, f"{agent.name}/{settings.model}")
     return replace(settings, judge_note="the judge is the agent's own model" if same else "")
 
@@ -217,7 +223,8 @@ def make_judges(
         judges.append(PersonGrader(feedback_from_dict(read_json(file), file=str(file))))
     if settings.judge not in ("none", "auto"):
         asker = make_asker(settings.judge, admission, sandbox, env, base_url)
-        judges.append(JudgeGrader(asker, StoredLog(iteration.writer), settings.judge_votes, settings.judge_again))
+        log = StoredLog(iteration.writer)
+        judges.append(JudgeGrader(asker, log, settings.judge_votes, settings.judge_again, settings.judge_mode))
     return judges
 
 

@@ -76,6 +76,8 @@ class RunSettings:
     judge: str = "none"
     judge_votes: int = 1
     """How often the judge is asked; odd, the majority decides."""
+    judge_mode: Literal["inline", "agent"] = "inline"
+    """Whether the work stands in the question, or the judge reads the files itself."""
     judge_again: bool = False
     """Ask although a reply to the same question is stored."""
     judge_note: str = ""
