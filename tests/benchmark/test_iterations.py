@@ -119,7 +119,7 @@ def test_the_comparison_is_derived_and_written(tmp_path: Path) -> None:
     derived = derive(second.path)
     assert derived.benchmark.comparison is not None
     write_benchmark(second, derived.benchmark)
-    text = (second.path / "comparison-1.json").read_text("utf-8")
+    text = (second.path / "against-iteration-1.json").read_text("utf-8")
     assert '"previous": "iteration-1"' in text and '"confirmed": null' in text
 
 

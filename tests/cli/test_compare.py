@@ -40,8 +40,8 @@ def test_a_position_biased_judge_is_reported(workspace: Path, tmp_path: Path) ->
         "0 evals won, 2 tied, 0 lost" in result.output and "In 2 of 2 pairs (100%) the order decided" in result.output
     )
     folder = workspace / "iteration-1"
-    assert len(list((folder / "comparisons").glob("comparison-*.json"))) == 2
-    assert json.loads((folder / "comparisons" / "summary.json").read_text())["flip_rate"] == 1.0
+    assert len(list(folder.glob("comparison-*.json"))) == 2
+    assert json.loads((folder / "comparisons.json").read_text())["flip_rate"] == 1.0
     assert len((folder / "judge-1.jsonl").read_text().splitlines()) == 4
     journal = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
     assert (
@@ -54,6 +54,16 @@ def test_a_second_time_nothing_is_asked_again(workspace: Path, tmp_path: Path) -
     first = run(str(workspace), "--judge", spec, "--format", "json")
     judge(tmp_path, [{"fail": "bad_request"}])
     assert json.loads(run(str(workspace), "--judge", spec, "--format", "json").stdout) == json.loads(first.stdout)
+
+
+def test_another_tool_s_comparison_is_left_alone(workspace: Path, tmp_path: Path) -> None:
+    folder = workspace / "iteration-1"
+    theirs = b'{"winner": "A", "reasoning": "by hand"}'
+    (folder / "comparison-1.json").write_bytes(theirs)
+    for _ in range(2):
+        run(str(workspace), "--judge", judge(tmp_path, [{"reply": reply("TIE")}]))
+    assert sorted(path.name for path in folder.glob("comparison-*.json")) == [f"comparison-{n}.json" for n in (1, 2, 3)]
+    assert (folder / "comparison-1.json").read_bytes() == theirs
 
 
 def test_an_outage_is_incomplete_and_a_missing_arm_is_said(workspace: Path, tmp_path: Path) -> None:

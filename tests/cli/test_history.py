@@ -37,7 +37,7 @@ def test_a_row_an_iteration_with_what_changed(workspace: Path) -> None:
 
 def test_history_json_has_skill_creator_s_keys(workspace: Path) -> None:
     record = json.loads(history(str(workspace), "--format", "json"))
-    assert record == json.loads((workspace / "history.json").read_text("utf-8"))
+    assert record == json.loads((workspace / "trend.json").read_text("utf-8"))
     assert record["current_best"] == "iteration-2"
     rows = record["iterations"]
     assert [row["grading_result"] for row in rows] == ["baseline", "won", "lost"]

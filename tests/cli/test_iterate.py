@@ -49,7 +49,7 @@ def iterate(tmp_path: Path, play: Any, *more: str) -> tuple[Path, Workspace, Res
 
 
 def rows(workspace: Workspace) -> list[tuple[Any, ...]]:
-    history = json.loads((workspace.path / "versions.json").read_text())
+    history = json.loads((workspace.path / "history.json").read_text())
     keys = ("version", "parent", "grading_result", "is_current_best", "verdict")
     return [tuple(row[key] for key in keys) for row in history["iterations"]]
 

@@ -53,7 +53,7 @@ def test_the_comparators_view_is_told_after_the_choice(tmp_path: Path) -> None:
         "B": {"arm": "with_skill", "run": pair.primary.folder},
     }
     record = json.dumps({"winner": "B", "labels": labels}).encode()
-    write(iteration.path / "comparisons", {"comparison-1.json": record, "comparison-2.json": b"[]"})
+    write(iteration.path, {"comparison-1.json": record, "comparison-2.json": b"[]"})
     assert compare_page(opened, Feedback(), Caps(), 1).judged is None
     side = "left" if pair.sides[0] is pair.primary else "right"
     client = client_of(site)

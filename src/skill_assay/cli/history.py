@@ -24,7 +24,7 @@ __all__ = ["command"]
 def command(place: str, workspace: str | None, format_: str, output: str | None) -> int:
     """All iterations of PLACE (a skill or a workspace), oldest first, each derived again from its runs.
 
-    Writes history.json into the workspace. `-o FILE.svg` draws the trend.
+    Writes trend.json into the workspace. `-o FILE.svg` draws the trend.
     """
     named = resolve_place(place, Path(workspace) if workspace else None)
     if named.workspace is None or named.iteration is None:
@@ -32,7 +32,7 @@ def command(place: str, workspace: str | None, format_: str, output: str | None)
     found, left_out = history(named.workspace)
     for reason in left_out:
         click.echo(f"Left out {reason}", err=True)
-    named.workspace.write_history(found.to_dict())
+    named.workspace.write_trend(found.to_dict())
     if output and Path(output).suffix.lower() == ".svg":
         from skill_assay.reports.charts import history_svg
 

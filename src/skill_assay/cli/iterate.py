@@ -101,7 +101,7 @@ class _Loop:
             self._turning_point("Go on and run this version against the one before")
             iteration, code = self._trial_of(iteration, proposal)
         best = (read_versions(self.workspace) or {}).get("current_best")
-        click.echo(f"The best version is {best}; all of them: {self.workspace.path / 'versions.json'}")
+        click.echo(f"The best version is {best}; all of them: {self.workspace.path / 'history.json'}")
         return code
 
     def _first_version(self) -> None:

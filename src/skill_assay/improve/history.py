@@ -1,4 +1,4 @@
-"""`versions.json`: the versions of a skill, who descends from whom, and which is best. skill-creator's field names."""
+"""`history.json`: the versions of a skill, who descends from whom, and which is best. skill-creator's field names."""
 
 from __future__ import annotations
 

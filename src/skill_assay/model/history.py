@@ -69,7 +69,7 @@ class History:
         return max(kept, key=lambda row: (row.pass_rate or 0.0, -row.number), default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """`history.json`: skill-creator's keys, ours beside them."""
+        """`trend.json`: skill-creator's keys, ours beside them."""
         best = self.best
         return {
             "schema_version": 1,

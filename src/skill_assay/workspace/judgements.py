@@ -1,20 +1,21 @@
 """Files of an iteration that judges, analysts and improvers write.
 
 iteration-N/
-  comparisons/                                outputs compared blind
-    comparison-<pair>.json  summary.json      each pair; all of them summed up
+  comparison-<pair>.json                      two outputs compared blind
+  comparisons.json                            all pairs summed up
   judge-1.jsonl                               questions to comparator, analyst and improver, and the replies
   label-sample.json                           expectations drawn at random, for people to decide
   analysis.json                               what the numbers, and the analyst, say
   candidate/                                  a proposed version of the skill
     changes.json  changes.diff  before.tar      what and why; the folder before it was put in place
     skill/                                    the whole folder as it would be
-versions.json (beside the iterations)         v0, v1, … in skill-creator's form of a history
+history.json (beside the iterations)          v0, v1, … in skill-creator's form of a history
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,6 @@ from skill_assay.workspace.writing import disk_errors
 
 __all__ = [
     "candidate_skill",
-    "comparisons_path",
     "keep_before",
     "read_analysis",
     "read_changes",
@@ -41,25 +41,32 @@ __all__ = [
 ]
 
 
-def comparisons_path(iteration: Iteration) -> Path:
-    """Where blind comparisons lie: apart from the comparisons with other iterations."""
-    return iteration.path / "comparisons"
-
-
 def write_comparisons(iteration: Iteration, pairs: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> None:
-    """Write every pair and the summary; pairs of an earlier comparison go."""
-    folder = comparisons_path(iteration)
-    for path in folder.glob("comparison-*.json"):
-        path.unlink()
-    for number, pair in enumerate(pairs, 1):
-        iteration.writer.write_json(folder / f"comparison-{number}.json", pair)
-    iteration.writer.write_json(folder / "summary.json", summary)
+    """Write every pair and the summary; our pairs of an earlier comparison go, another tool's files stay."""
+    taken = set()
+    for path in _comparison_paths(iteration):
+        if _is_pair(read_json(path)):
+            path.unlink()
+        else:
+            taken.add(path.name)
+    names = (name for name in (f"comparison-{number}.json" for number in count(1)) if name not in taken)
+    for name, pair in zip(names, pairs, strict=False):
+        iteration.writer.write_json(iteration.path / name, pair)
+    iteration.writer.write_json(iteration.path / "comparisons.json", summary)
 
 
 def read_comparisons(iteration: Iteration) -> list[Any]:
     """Every pair that was compared."""
-    paths = sorted(comparisons_path(iteration).glob("comparison-*.json"), key=lambda path: (len(path.name), path.name))
-    return [read_json(path) for path in paths]
+    return [record for path in _comparison_paths(iteration) if _is_pair(record := read_json(path))]
+
+
+def _comparison_paths(iteration: Iteration) -> list[Path]:
+    return sorted(iteration.path.glob("comparison-*.json"), key=lambda path: (len(path.name), path.name))
+
+
+def _is_pair(record: Any) -> bool:
+    """Whether it is a pair of ours, told by the arms of its labels."""
+    return isinstance(record, dict) and "winner" in record and isinstance(record.get("labels"), dict)
 
 
 def write_analysis(iteration: Iteration, analysis: Mapping[str, Any]) -> Path:
@@ -147,11 +154,17 @@ def read_sample(iteration: Iteration) -> Any:
 
 
 def read_versions(workspace: Workspace) -> Any:
-    """`versions.json`; `None` when there is none yet."""
-    path = workspace.path / "versions.json"
-    return read_json(path) if path.is_file() else None
+    """`history.json`; `None` when there is none yet."""
+    path = workspace.path / "history.json"
+    found = read_json(path) if path.is_file() else None
+    rows = found.get("iterations") if isinstance(found, dict) else None
+    # Early workspaces keep under this name what `trend.json` is now: derived, and no versions.
+    trend = isinstance(rows, list) and any(
+        isinstance(row, dict) and str(row.get("version")).startswith("iteration-") for row in rows
+    )
+    return None if trend else found
 
 
 def write_versions(workspace: Workspace, history: Mapping[str, Any]) -> None:
-    """Write `versions.json`."""
-    workspace.writer.write_json(workspace.path / "versions.json", history)
+    """Write `history.json`."""
+    workspace.writer.write_json(workspace.path / "history.json", history)

@@ -17,9 +17,9 @@
           timing.json  grading.json  eval_metadata.json  judge-K.jsonl
           trial.json                  our record, written last: it is there = the trial is done
     benchmark.json  benchmark.md  report.html
-    comparison-M.json                 what changed since iteration M
+    against-iteration-M.json          what changed since iteration M
     confirm-M/                        a workspace of its own: fresh trials of both versions
-  history.json                        every iteration, a row each
+  trend.json                          every iteration, a row each
   triggers/<time>/                    trigger evaluations: workspace.trigger_store
 """
 
@@ -102,9 +102,9 @@ class Workspace:
         """Iteration `number`, whether or not it is there yet."""
         return Iteration(self.path / f"iteration-{number}", self.writer)
 
-    def write_history(self, record: Mapping[str, object]) -> None:
-        """Write `history.json`: every iteration, a row each."""
-        self.writer.write_json(self.path / "history.json", record)
+    def write_trend(self, record: Mapping[str, object]) -> None:
+        """Write `trend.json`: every iteration, a row each."""
+        self.writer.write_json(self.path / "trend.json", record)
 
     def next_iteration(self) -> Iteration:
         """A new iteration's folder, made for this caller alone even when two ask at once.
@@ -267,8 +267,8 @@ class Iteration:
         return self.path / "benchmark.json"
 
     def write_comparison(self, number: int, record: Mapping[str, object]) -> None:
-        """Write `comparison-M.json`, what changed since iteration M (0: one of another name)."""
-        self.writer.write_json(self.path / f"comparison-{number}.json", record)
+        """Write `against-iteration-M.json`, what changed since iteration M (0: one of another name)."""
+        self.writer.write_json(self.path / f"against-iteration-{number}.json", record)
 
     def confirm_path(self, number: int) -> Path:
         """The workspace of the trials that confirm what changed since iteration `number`."""
