@@ -78,3 +78,15 @@ def test_a_large_run_does_not_wait_for_its_page(
     keep_report(iteration, derive(iteration.path))
     assert "--static" in capsys.readouterr().err
     assert not iteration.report_path.exists()
+
+
+def test_a_page_of_text_stays_small_enough_for_five_hundred_trials(tmp_path: Path) -> None:
+    """Two arms' reports of 6 kB that differ in every line, shown twice and compared: 20 MB hold 500 such trials."""
+    iteration = small_iteration(tmp_path)
+    for arm, word in (("with_skill", "alpha"), ("without_skill", "omega")):
+        report = "".join(f"line {n} has its {word} and {n * 7} more words in it\n" for n in range(150)).encode()
+        write(iteration.path / f"eval-e1/{arm}/run-1/outputs", {"report.md": report})
+    text, _ = page_of(site_of(iteration))
+    page = text[text.index('id="page/trial/eval-e1-with_skill-run-1"') :].partition("</template>")[0]
+    assert page.count("<ins>") >= 50
+    assert len(page.encode()) < 2 * 20_000_000 / 500

@@ -13,7 +13,6 @@ __all__ = ["Difference", "FileDiff", "Line", "Part", "difference", "line_diff"]
 
 _MOST_LINES = 1_500
 """Of either side; what comes after is not compared."""
-_MOST_SHOWN = 800
 _MOST_FILES = 40
 _MOST_WORDS = 300
 """Of a line; a longer one is marked whole."""
@@ -21,7 +20,7 @@ _MOST_PAIRS = 300
 """Lines of a file whose words are compared."""
 _LONGEST = 2_000
 _CONTEXT = 3
-_ALIKE = 0.3
+_ALIKE = 0.4
 """Share of words that two lines must have in common to be shown as one line that changed."""
 _WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
 
@@ -77,7 +76,7 @@ class Difference:
         return not (self.files or self.same or self.only_before or self.only_after)
 
 
-def difference(before: str, old: Outputs, after: str, new: Outputs) -> Difference:
+def difference(before: str, old: Outputs, after: str, new: Outputs, most: int = 800) -> Difference:
     """Compare what two runs made, text file by text file.
 
     Args:
@@ -85,6 +84,7 @@ def difference(before: str, old: Outputs, after: str, new: Outputs) -> Differenc
         old: what it made.
         after: likewise for the new side.
         new: what that made.
+        most: lines of a file that are shown.
     """
     theirs = {one.name: one for one in old.files}
     mine = {one.name: one for one in new.files}
@@ -93,7 +93,7 @@ def difference(before: str, old: Outputs, after: str, new: Outputs) -> Differenc
         one, two = theirs[name], mine[name]
         if not (one.source or two.source) or one.kind == "binary" or two.kind == "binary":
             continue
-        found = line_diff(name, one.source, two.source, cut=one.cut or two.cut)
+        found = line_diff(name, one.source, two.source, cut=one.cut or two.cut, most=most)
         if found.lines or found.note:
             files.append(found)
         else:
@@ -102,7 +102,7 @@ def difference(before: str, old: Outputs, after: str, new: Outputs) -> Differenc
     return Difference(before, after, tuple(files), tuple(same), only_before, only_after)
 
 
-def line_diff(name: str, before: str, after: str, *, cut: bool = False) -> FileDiff:
+def line_diff(name: str, before: str, after: str, *, cut: bool = False, most: int = 800) -> FileDiff:
     """The lines that differ, with some around them.
 
     Args:
@@ -110,6 +110,7 @@ def line_diff(name: str, before: str, after: str, *, cut: bool = False) -> FileD
         before: the old text.
         after: the new one.
         cut: whether the texts are only the beginning of their files.
+        most: lines that are shown.
     """
     one, two = before.splitlines(), after.splitlines()
     notes = []
@@ -118,9 +119,9 @@ def line_diff(name: str, before: str, after: str, *, cut: bool = False) -> FileD
     one, two = one[:_MOST_LINES], two[:_MOST_LINES]
     lines = list(_lines(one, two))
     added, removed = (sum(line.kind == kind for line in lines) for kind in ("add", "del"))
-    if len(lines) > _MOST_SHOWN:
-        notes.append(f"{len(lines) - _MOST_SHOWN} more lines differ")
-    return FileDiff(name, tuple(lines[:_MOST_SHOWN]), added, removed, "; ".join(notes))
+    if len(lines) > most:
+        notes.append(f"{len(lines) - most} more lines are not shown")
+    return FileDiff(name, tuple(lines[:most]), added, removed, "; ".join(notes))
 
 
 def _lines(one: Sequence[str], two: Sequence[str]) -> Iterator[Line]:
@@ -158,9 +159,9 @@ def _words(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]
     one, two = _WORDS.findall(before), _WORDS.findall(after)
     if max(len(one), len(two)) > _MOST_WORDS:
         return None
-    matcher = difflib.SequenceMatcher(None, one, two, autojunk=False)
-    if matcher.ratio() < _ALIKE:
+    if not _alike(one, two):
         return None
+    matcher = difflib.SequenceMatcher(None, one, two, autojunk=False)
     old, new = [], []
     for tag, a, b, c, d in matcher.get_opcodes():
         if a < b:
@@ -168,3 +169,8 @@ def _words(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]
         if c < d:
             new.append(Part("".join(two[c:d]), tag != "equal"))
     return tuple(old), tuple(new)
+
+
+def _alike(one: Sequence[str], two: Sequence[str]) -> bool:
+    left, right = ({word for word in words if word.strip()} for words in (one, two))
+    return 2 * len(left & right) >= _ALIKE * (len(left) + len(right))

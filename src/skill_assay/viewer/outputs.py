@@ -63,6 +63,8 @@ class Caps:
     """Of a picture, sound or film put into the page itself; 0 links to it."""
     transcript_chars: int = 20_000
     """Of one step."""
+    diff_lines: int = 800
+    """Of one file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,10 @@ from skill_assay.viewer.site import Opened, Site, run_id_of
 __all__ = ["Budget", "static_page", "write_static"]
 
 
+_DIFF_LINES = 120
+"""Of one file: the file itself is in the page as well, twice."""
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """How large the file may become."""
@@ -49,13 +53,25 @@ def write_static(site: Site, name: str, output: Path, budget: Budget | None = No
 
 def static_page(site: Site, opened: Opened, budget: Budget) -> tuple[str, int]:
     """The whole file, and how many trials have no page in it."""
-    caps = Caps(text_bytes=budget.text_bytes, embed_bytes=budget.embed_bytes, transcript_chars=budget.text_bytes)
+    caps = Caps(
+        text_bytes=budget.text_bytes,
+        embed_bytes=budget.embed_bytes,
+        transcript_chars=budget.text_bytes,
+        diff_lines=_DIFF_LINES,
+    )
     links = StaticLinks(plots=tuple(_plots(opened)))
     pages = Pages(site, links, caps)
     groups = _groups(opened)
-    made, left, used = [], [], 0
+    made: list[tuple[tuple[Run, ...], str]] = []
+    left: list[tuple[Run, ...]] = []
+    used = 0
+    least = budget.total_bytes
     for group in groups:
+        if used + least > budget.total_bytes and made:
+            left.append(group)  # not even the smallest so far would fit
+            continue
         page = pages.trial(opened, group[0], bare=True)
+        least = min(least, len(page))
         if used + len(page) > budget.total_bytes:
             left.append(group)
             continue

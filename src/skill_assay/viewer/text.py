@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
@@ -14,6 +14,7 @@ __all__ = ["highlighted", "markdown"]
 
 _MOST_HIGHLIGHTED = 100_000
 _LONGEST_LINE = 2_000
+_HEADING = Markup('<span class="gh">{}</span>')
 _LEXERS = {
     "bash": "bash",
     "c": "c",
@@ -25,7 +26,6 @@ _LEXERS = {
     "json": "json",
     "jsonl": "json",
     "jsx": "javascript",
-    "md": "markdown",
     "py": "python",
     "rb": "ruby",
     "rs": "rust",
@@ -43,16 +43,24 @@ def highlighted(text: str, suffix: str) -> list[Markup]:
     """The lines of a text, coloured where its kind is known and it is not too large."""
     lexer = _LEXERS.get(suffix.lower())
     lines = text.splitlines()
+    if suffix.lower() == "md":
+        return [_HEADING.format(line) if line.startswith("#") else escape(line) for line in lines]
     if lexer is None or len(text) > _MOST_HIGHLIGHTED or any(len(line) > _LONGEST_LINE for line in lines):
         return [escape(line) for line in lines]
     from pygments import highlight
-    from pygments.formatters import HtmlFormatter
     from pygments.lexers import get_lexer_by_name
 
     clean = "\n".join(lines)
-    made = highlight(clean, get_lexer_by_name(lexer, stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))
+    made = highlight(clean, get_lexer_by_name(lexer, stripnl=False, ensurenl=False), _formatter())
     found = [Markup(line) for line in made.split("\n")]
     return found[: len(lines)] if len(found) >= len(lines) else [escape(line) for line in lines]
+
+
+@lru_cache(maxsize=1)
+def _formatter() -> Any:
+    from pygments.formatters import HtmlFormatter
+
+    return HtmlFormatter(nowrap=True)
 
 
 def markdown(text: str) -> Markup:

@@ -121,11 +121,11 @@ def trial_page(opened: Opened, run: Run, feedback: Feedback, caps: Caps, earlier
     columns = tuple(_column(opened, one, place, feedback, caps) for place, one in enumerate(opened.beside(run)))
     rows = tuple(_rows(columns))
     before, after = _neighbours(opened, run)
-    arms = _between_arms(columns)
+    arms = _between_arms(columns, caps)
     if earlier is None:
         return TrialPage(run, columns, rows, before, after, tuple(arms))
     was = tuple(_earlier(earlier, run, caps))
-    since = _since(was, columns, run, earlier.name)
+    since = _since(was, columns, run, earlier.name, caps)
     return TrialPage(run, columns, rows, before, after, (*arms, *since), was, earlier.name)
 
 
@@ -221,23 +221,23 @@ def _quoted(column: Column, evidence: str) -> Iterable[Jump]:
                 return
 
 
-def _between_arms(columns: Sequence[Column]) -> Iterable[Difference]:
+def _between_arms(columns: Sequence[Column], caps: Caps) -> Iterable[Difference]:
     """What the first arm made against each other one."""
     for other in columns[1:4]:
         label, mine = arm_label(other.run.arm), arm_label(columns[0].run.arm)
-        found = difference(label, other.outputs, mine, columns[0].outputs)
+        found = difference(label, other.outputs, mine, columns[0].outputs, caps.diff_lines)
         if not found.empty:
             yield found
 
 
-def _since(was: Sequence[Column], columns: Sequence[Column], run: Run, name: str) -> Iterable[Difference]:
+def _since(was: Sequence[Column], columns: Sequence[Column], run: Run, name: str, caps: Caps) -> Iterable[Difference]:
     """What the run made against the same run of the iteration before."""
     now = next((one for one in columns if one.run.arm == run.arm), None)
     if now is None:
         return
     for then in was:
         label = arm_label(run.arm)
-        found = difference(f"{label} in {name}", then.outputs, f"{label} here", now.outputs)
+        found = difference(f"{label} in {name}", then.outputs, f"{label} here", now.outputs, caps.diff_lines)
         if not found.empty:
             yield found
 
