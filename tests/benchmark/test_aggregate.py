@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from skill_assay.benchmark.aggregate import aggregate
 from skill_assay.benchmark.descriptive import delta_strings, spread
 from skill_assay.errors import FailureKind
 from skill_assay.model.benchmark import Benchmark, Spread
+from skill_assay.model.grade import Decision, Evidence, Grade
 from skill_assay.model.trial import Arm, Trial
 from skill_assay.workspace.discovery import discover
 from tests.made import foreign, grading, made_iteration, made_plan, made_trial
@@ -189,3 +191,17 @@ def test_a_baseline_of_zero_makes_the_ratio_infinite(tmp_path: Path, ours: str, 
     settings = {"thresholds": {"min_improvement_ratio": 1.5}}
     [one] = benchmark(tmp_path, pairs((ours, "f")), settings=settings).thresholds
     assert (one.value, one.met) == (None, met)
+
+
+def test_decisions_by_pictures_are_counted(tmp_path: Path) -> None:
+    """They are allowed though no program looks them up; a judge that saw no evidence names no place."""
+    by_picture = Grade("one", Decision.PASSED, "seen", "judge", places=(Evidence("outputs/plot.png"),), verified=None)
+    unseen = Grade("two", Decision.FAILED, "no evidence", "judge", verified=None)
+    quoted = Grade("three", Decision.PASSED, "quoted", "judge", places=(Evidence("answer.md", 1),), verified=True)
+    trials = [*pairs(("ppp", "ppp"))]
+    trials[0] = replace(trials[0], grades=(by_picture, unseen, quoted))
+    notes = [note for note in benchmark(tmp_path, trials).notes if "pictures" in note]
+    assert notes == [
+        "1 decision of the judge rests on pictures, which no program looks up again; "
+        "the first in eval-e0/with_skill/run-1"
+    ]

@@ -23,6 +23,7 @@ def notes(found: Benchmark) -> tuple[str, ...]:
         *_limited("expectations cannot show what the skill adds", list(_dead(found))),
         *_activation(found),
         *_ungraded(found),
+        *_unchecked(found),
         *_doubts(found),
         *_reliability(found),
         *_known_issues(found),
@@ -102,6 +103,14 @@ def _ungraded(found: Benchmark) -> Iterator[str]:
             f"{what} stayed ungraded ({trials} times) and in no rate: give a check, "
             "or a function in evals/checks.py, and use `assay grade`"
         )
+
+
+def _unchecked(found: Benchmark) -> Iterator[str]:
+    runs = [run for run in found.runs if run.unchecked]
+    if runs:
+        count = sum(run.unchecked for run in runs)
+        what = "1 decision of the judge rests" if count == 1 else f"{count} decisions of the judge rest"
+        yield f"{what} on pictures, which no program looks up again; the first in {runs[0].folder}"
 
 
 def _doubts(found: Benchmark) -> Iterator[str]:

@@ -102,6 +102,8 @@ class Run:
     tool_calls: int | None = None
     errors: int | None = None
     model: str | None = None
+    unchecked: int = 0
+    """Decisions of a judge by evidence no program can look up (pictures)."""
     doubts: int = 0
     """Points the agent noted about its own work (`user_notes.md`)."""
     stated_rate: float | None = None
