@@ -15,7 +15,7 @@ from skill_assay.viewer.static import Budget, write_static
 from skill_assay.workspace.judgements import write_candidate
 from skill_assay.workspace.resolve import resolve_place
 from tests.viewer.browser import Watched, axe_source, running, until
-from tests.viewer.hostile import hostile_place
+from tests.viewer.hostile import hostile_iteration, hostile_place
 from tests.viewer.small import site_of, small_iteration, write
 from tests.viewer.test_triggers import MATRIX, QUERIES
 
@@ -147,17 +147,43 @@ def test_fault_22_nothing_a_stranger_wrote_runs_or_leads_away(tmp_path: Path, wa
     nothing_ran(watched, f"http://127.0.0.1:{viewer.door.port}/")
 
 
-def test_fault_22_nothing_runs_in_the_file_either(tmp_path: Path, watched: Watched) -> None:
-    site = Site.of(resolve_place(hostile_place(tmp_path)))
-    run = quote(run_id_of(site.open("hostile").benchmark.runs[0]), safe="")
+def test_fault_22_nothing_runs_on_the_pages_of_an_iteration_of_ours(tmp_path: Path, watched: Watched) -> None:
+    """Trigger results, a proposed version, notes, workbooks and differences as well."""
+    page = watched.page
+    with running(site_of(hostile_iteration(tmp_path))) as viewer:
+        page.goto(viewer.door.url)
+        run = "eval-dates-with_skill-run-1"
+        shown = {
+            "triggers?at=triggers/1": ".heat",
+            "triggers?at=optimisations/2": ".diff",
+            "improve": ".diff, .hunk",
+            "compare": ".sheet",
+            f"trial/{run}": ".sheet, .difference ins",
+        }
+        for path, part in shown.items():
+            assert page.goto(f"{viewer.base}/{path}").status == 200
+            open_all(page)
+            for each in part.split(", ") if "trial" in path else [part]:
+                assert page.locator(each).count(), (path, each)
+            page.mouse.move(300, 300)
+        page.wait_for_load_state("networkidle")
+    nothing_ran(watched, f"http://127.0.0.1:{viewer.door.port}/")
+
+
+@pytest.mark.parametrize("ours", [False, True])
+def test_fault_22_nothing_runs_in_the_file_either(tmp_path: Path, watched: Watched, ours: bool) -> None:
+    site = site_of(hostile_iteration(tmp_path)) if ours else Site.of(resolve_place(hostile_place(tmp_path)))
+    name = site.names[-1]
+    run = quote(run_id_of(site.open(name).benchmark.runs[0]), safe="")
     output = tmp_path / "report.html"
-    write_static(site, "hostile", output)
+    write_static(site, name, output)
     page = watched.page
     for place in ("overview", "evals", "expectations", f"trial/{run}"):
         page.goto(f"{output.as_uri()}#/{place}")
         page.reload()
         open_all(page)
     assert page.locator("iframe").count() == 2
+    assert page.locator(".sheet").count() == 4 and page.locator(".difference").count() == 1
     page.wait_for_load_state("networkidle")
     nothing_ran(watched, "file://", "about:srcdoc")
 

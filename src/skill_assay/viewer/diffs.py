@@ -133,23 +133,31 @@ def _lines(one: Sequence[str], two: Sequence[str]) -> Iterator[Line]:
         for tag, a, b, c, d in group:
             if tag == "equal":
                 for step in range(b - a):
-                    yield Line("same", (Part(one[a + step][:_LONGEST]),), a + step + 1, c + step + 1)
+                    yield Line("same", _whole(one[a + step]), a + step + 1, c + step + 1)
             else:
                 yield from _changed(one[a:b], two[c:d], a + 1, c + 1, budget)
 
 
 def _changed(old: Sequence[str], new: Sequence[str], a: int, c: int, budget: list[int]) -> Iterator[Line]:
-    """Lines taken away, then lines put in; those in the same place are compared by word."""
+    """Lines that became others stand one below the other; the rest is what went, then what came."""
     pairs = []
     for before, after in zip(old, new, strict=False):
         budget[0] -= 1
         pairs.append(_words(before, after) if budget[0] >= 0 else None)
-    for side, kind, lines, start in ((0, "del", old, a), (1, "add", new, c)):
-        for place, text in enumerate(lines):
-            pair = pairs[place] if place < len(pairs) else None
-            parts = pair[side] if pair else (Part(text[:_LONGEST]),)
-            number = start + place
-            yield Line(kind, parts, *((number, None) if kind == "del" else (None, number)))
+    done = 0
+    for place, pair in enumerate([*pairs, None]):
+        if pair is not None or place == len(pairs):
+            end_old, end_new = (place, place) if pair else (len(old), len(new))
+            yield from (Line("del", _whole(old[n]), a + n) for n in range(done, end_old))
+            yield from (Line("add", _whole(new[n]), None, c + n) for n in range(done, end_new))
+            done = place + 1
+        if pair is not None:
+            yield Line("del", pair[0], a + place)
+            yield Line("add", pair[1], None, c + place)
+
+
+def _whole(text: str) -> tuple[Part, ...]:
+    return (Part(text[:_LONGEST]),)
 
 
 def _words(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]] | None:
