@@ -14,9 +14,11 @@ from skill_assay.viewer.site import Site, run_id_of
 from skill_assay.viewer.static import Budget, write_static
 from skill_assay.workspace.judgements import write_candidate
 from skill_assay.workspace.resolve import resolve_place
+from skill_assay.workspace.store import Iteration
 from tests.viewer.browser import Watched, axe_source, running, until
 from tests.viewer.hostile import hostile_iteration, hostile_place
 from tests.viewer.small import site_of, small_iteration, write
+from tests.viewer.test_sheets import workbook
 from tests.viewer.test_triggers import MATRIX, QUERIES
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -226,34 +228,87 @@ def test_the_file_works_from_a_disk_without_a_network(tmp_path: Path, watched: W
     assert watched.errors == [] and watched.elsewhere("file://") == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_no_serious_violation_and_nothing_overflows(tmp_path: Path, chromium: Any, theme: str) -> None:
-    source = axe_source()
+def full_iteration(tmp_path: Path) -> Iteration:
+    """Everything a page can show, in small: workbooks, differences, triggers, a search, a proposal."""
     iteration = small_iteration(tmp_path)
+    theirs = b"# Report\n\nTotal: 11\n"
+    write(iteration.path / "eval-e2/without_skill/run-1/outputs", {"deep/report.md": theirs, "other.txt": b"x\n"})
+    files = {"costs.xlsx": workbook(Costs=[["item", "sum"], ["tea", 3]], More=[["a"]]), "t.csv": b"a,b\n1,2\n"}
+    write(iteration.path / "eval-e2/with_skill/run-1/outputs", files)
     record = {"results": QUERIES, "description": "When asked", "matrix": MATRIX}
     write(iteration.path.parent, {"triggers/1/results.json": json.dumps(record).encode()})
+    history = [
+        {"iteration": n, "description": f"Use for pdf.{' And receipts.' * n}", "results": QUERIES[:3]} for n in (1, 2)
+    ]
+    search = {"original_description": "Use for pdf.", "history": history}
+    write(iteration.path.parent, {"optimisations/2/results.json": json.dumps(search).encode()})
     changes = {"changes": [{"path": "SKILL.md", "kind": "changed", "reason": "why"}]}
-    write_candidate(
-        iteration, {"SKILL.md": b"new"}, changes, "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -1 +1 @@\n-old\n+new\n"
-    )
-    site = site_of(iteration)
-    context = chromium.new_context(viewport={"width": 380, "height": 800}, color_scheme=theme)
+    diff = "--- a/SKILL.md\n+++ b/SKILL.md\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n"
+    write_candidate(iteration, {"SKILL.md": b"same\nnew\n"}, changes, diff)
+    return iteration
+
+
+def serious(page: Any, source: str) -> list[Any]:
+    """What the accessibility checker holds against a page as it stands, everything on it opened."""
+    open_all(page)
+    page.evaluate(source)
+    found = page.evaluate("axe.run({resultTypes: ['violations']})")
+    return [
+        (one["id"], one["nodes"][0]["html"], one["nodes"][0]["failureSummary"])
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("width", [380, 1280])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_no_serious_violation_and_nothing_overflows(
+    tmp_path: Path, chromium: Any, theme: str, width: int
+) -> None:
+    source = axe_source()
+    context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=theme)
     page = Watched(context).page
-    with running(site) as viewer:
+    with running(site_of(full_iteration(tmp_path))) as viewer:
         page.goto(viewer.door.url)
-        for path in ("overview", "evals", "expectations", "compare", "triggers", "improve", f"trial/{RUN}"):
+        triggers = ("triggers?at=triggers/1", "triggers?at=optimisations/2")
+        for path in ("overview", "evals", "expectations", "compare", *triggers, "improve", f"trial/{RUN}"):
             page.goto(f"{viewer.base}/{path}")
-            open_all(page)
-            assert page.evaluate("document.documentElement.scrollWidth") <= 380, path
-            page.evaluate(source)
-            found = page.evaluate("axe.run({resultTypes: ['violations']})")
-            serious = [
-                (one["id"], one["nodes"][0]["html"], one["nodes"][0]["failureSummary"])
-                for one in found["violations"]
-                if one["impact"] in ("serious", "critical")
-            ]
-            assert serious == [], path
+            assert serious(page, source) == [], path
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        assert page.locator(".sheet").count() == 2 and page.locator(".difference ins").count() == 1
+        page.goto(f"{viewer.base}/compare")
+        page.keyboard.press("1")
+        page.get_by_text("You preferred").wait_for()
+        assert serious(page, source) == []
     context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_no_serious_violation_in_the_file_either(tmp_path: Path, chromium: Any, theme: str) -> None:
+    source = axe_source()
+    output = tmp_path / "report.html"
+    write_static(site_of(full_iteration(tmp_path)), "iteration-1", output)
+    context = chromium.new_context(viewport={"width": 380, "height": 800}, color_scheme=theme, offline=True)
+    page = Watched(context).page
+    for place in ("overview", "evals", "expectations", f"trial/{RUN}"):
+        page.goto(f"{output.as_uri()}#/{place}")
+        page.reload()
+        assert serious(page, source) == [], place
+        assert page.evaluate("document.documentElement.scrollWidth") <= 380, place
+    assert page.locator(".sheet").count() == 2 and page.locator(".difference ins").count() == 1
+    context.close()
+
+
+def test_d_opens_the_next_file_that_differs(tmp_path: Path, watched: Watched) -> None:
+    page = watched.page
+    with running(site_of(full_iteration(tmp_path))) as viewer:
+        page.goto(viewer.door.url)
+        page.goto(f"{viewer.base}/trial/{RUN}")
+        assert not page.locator("del").is_visible()
+        page.keyboard.press("d")
+        assert page.locator("del").inner_text() == "11" and page.locator("ins").inner_text() == "12"
+        assert page.evaluate("document.activeElement.textContent").startswith("deep/report.md")
+    assert watched.errors == []
 
 
 def test_a_choice_by_key_unblinds_the_pair(tmp_path: Path, watched: Watched) -> None:
