@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from skill_assay.errors import InputError, NotFoundError
 from skill_assay.formats.skill import folder_digest, read_skill
-from skill_assay.improve.applying import apply_candidate, keep_proposal
 from skill_assay.improve.history import add_version, begin_history
+from skill_assay.improve.keeping import keep_proposal
 from skill_assay.improve.proposal import Change, Proposal, diff_of, fault_in, laid_over, write_files
 from skill_assay.model.skill import Skill
+from skill_assay.workspace.candidates import proposed_files, put_in_place
+from skill_assay.workspace.judgements import read_changes
 from skill_assay.workspace.store import Iteration
 
 BODY = "---\nname: pdf\ndescription: Reads PDFs.\n---\n\nRead it.\n"
@@ -99,7 +101,7 @@ def test_proposing_changes_nothing_and_applying_loses_nothing(skill: Skill, tmp_
     before = snapshot(skill.root)
     iteration = proposed(tmp_path, skill, Change("SKILL.md", BETTER, "r"), Change("scripts/new.py", "#!/x\n1\n", "r"))
     assert snapshot(skill.root) == before
-    assert sorted(apply_candidate(iteration, skill.root)) == ["SKILL.md", "scripts/new.py"]
+    assert sorted(put_in_place(iteration, skill.root)) == ["SKILL.md", "scripts/new.py"]
     after = snapshot(skill.root)
     assert after["SKILL.md"][0] == BETTER.encode() and after["scripts/new.py"][1] & 0o111
     assert {name: after[name] for name in before if name != "SKILL.md"} == {
@@ -110,12 +112,74 @@ def test_proposing_changes_nothing_and_applying_loses_nothing(skill: Skill, tmp_
         assert {name: kept.extractfile(name).read() for name in names} == {n: data for n, (data, _) in before.items()}  # type: ignore[union-attr]
 
 
+LONG = BODY + "".join(f"Line {number}.\n" for number in range(20))
+CHANGED = (
+    LONG.replace("Line 3.", "Line three.").replace("Line 15.", "Line fifteen.").replace("Reads PDFs", "Reads any PDF")
+)
+
+
+def long_skill(skill: Skill) -> Skill:
+    (skill.root / "SKILL.md").write_text(LONG)
+    return read_skill(skill.root)
+
+
+def test_pieces_are_taken_one_by_one(skill: Skill, tmp_path: Path) -> None:
+    skill = long_skill(skill)
+    iteration = proposed(tmp_path, skill, Change("SKILL.md", CHANGED, "r"), Change("scripts/new.py", "1\n", "r"))
+    names = [one.name(index) for one in proposed_files(iteration, skill.root) for index in range(len(one.hunks))]
+    assert names == ["SKILL.md#0", "SKILL.md#1", "SKILL.md#2", "scripts/new.py#0"]
+    before = snapshot(skill.root)
+    assert put_in_place(iteration, skill.root, {"SKILL.md#0", "SKILL.md#2"}) == ["SKILL.md"]
+    text = (skill.root / "SKILL.md").read_text()
+    assert text == CHANGED.replace("Line three.", "Line 3.")
+    assert {**before, "SKILL.md": ""} == {**snapshot(skill.root), "SKILL.md": ""}, "nothing else was touched or added"
+    changes = read_changes(iteration)
+    assert (changes["accepted"], changes["refused"]) == (
+        ["SKILL.md#0", "SKILL.md#2"],
+        ["SKILL.md#1", "scripts/new.py#0"],
+    )
+    with tarfile.open(iteration.candidate_path / "before.tar") as kept:
+        assert kept.extractfile("SKILL.md").read().decode() == LONG  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "word"),
+    [(set(), "no piece"), ({"SKILL.md#9"}, "no such piece"), ({"../x#0"}, "no such piece")],
+)
+def test_pieces_that_are_none_are_refused(skill: Skill, tmp_path: Path, accepted: set[str], word: str) -> None:
+    iteration = proposed(tmp_path, skill, Change("SKILL.md", BETTER, "r"))
+    before = snapshot(skill.root)
+    with pytest.raises(InputError, match=word):
+        put_in_place(iteration, skill.root, accepted)
+    assert snapshot(skill.root) == before
+
+
+def test_pieces_that_make_no_valid_skill_alone_are_refused(skill: Skill, tmp_path: Path) -> None:
+    moved = "---\ndescription: Reads PDFs.\nname: pdf\n---\n\nRead it.\n"
+    iteration = proposed(tmp_path, skill, Change("SKILL.md", moved, "r"))
+    before = snapshot(skill.root)
+    for name in ("SKILL.md#0", "SKILL.md#1"):
+        with pytest.raises(InputError, match="no valid skill"):
+            put_in_place(iteration, skill.root, {name})
+    assert snapshot(skill.root) == before
+    assert put_in_place(iteration, skill.root, {"SKILL.md#0", "SKILL.md#1"}) == ["SKILL.md"]
+
+
+def test_a_file_behind_a_link_is_not_written(skill: Skill, tmp_path: Path) -> None:
+    iteration = proposed(tmp_path, skill, Change("docs/x.md", "x", "r"))
+    (tmp_path / "outside").mkdir()
+    (skill.root / "docs").symlink_to(tmp_path / "outside")
+    with pytest.raises(InputError):
+        put_in_place(iteration, skill.root)
+    assert not list((tmp_path / "outside").iterdir())
+
+
 def test_a_skill_that_changed_meanwhile_is_left_alone(skill: Skill, tmp_path: Path) -> None:
     iteration = proposed(tmp_path, skill, Change("SKILL.md", BETTER, "r"))
     (skill.root / "SKILL.md").write_text(BODY + "My own line.\n")
     before = snapshot(skill.root)
     with pytest.raises(InputError, match="changed since"):
-        apply_candidate(iteration, skill.root)
+        put_in_place(iteration, skill.root)
     assert snapshot(skill.root) == before
 
 
@@ -123,9 +187,9 @@ def test_a_candidate_that_was_tampered_with_is_not_put_in_place(skill: Skill, tm
     iteration = proposed(tmp_path, skill, Change("SKILL.md", BETTER, "r"))
     (iteration.candidate_path / "skill" / "SKILL.md").write_text(BETTER + "evil\n")
     with pytest.raises(InputError, match="candidate was changed"):
-        apply_candidate(iteration, skill.root)
+        put_in_place(iteration, skill.root)
     with pytest.raises(NotFoundError):
-        apply_candidate(Iteration(tmp_path / "w" / "iteration-2"), skill.root)
+        put_in_place(Iteration(tmp_path / "w" / "iteration-2"), skill.root)
 
 
 def test_an_earlier_proposal_is_kept(skill: Skill, tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ from skill_assay.cli.learning import analysis_words, learn, propose
 from skill_assay.cli.model_options import model_options
 from skill_assay.errors import IncompleteError, InputError
 from skill_assay.formats.skill import read_skill
-from skill_assay.improve.applying import apply_candidate, changes_of
 from skill_assay.improve.improver import skill_text
+from skill_assay.improve.keeping import changes_of
 from skill_assay.improve.proposal import Proposal
 from skill_assay.llm.base import ModelFailed
 from skill_assay.model.skill import Skill
+from skill_assay.workspace.candidates import put_in_place
 from skill_assay.workspace.redact import Redactor
 from skill_assay.workspace.resolve import iteration_of, resolve_place
 from skill_assay.workspace.store import Iteration
@@ -71,7 +72,7 @@ def _waiting(iteration: Iteration) -> bool:
 
 
 def _apply(iteration: Iteration, root: Path) -> int:
-    changed = apply_candidate(iteration, root)
+    changed = put_in_place(iteration, root)
     click.echo(f"In place: {', '.join(changed)}. The folder as it was: {iteration.candidate_path / 'before.tar'}")
     return 0
 

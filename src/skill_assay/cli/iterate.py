@@ -25,7 +25,6 @@ from skill_assay.cli.resolve import Resolved, resolve
 from skill_assay.cli.result import exit_code
 from skill_assay.errors import ConfirmationError, IncompleteError, NotFoundError
 from skill_assay.formats.skill import read_skill
-from skill_assay.improve.applying import apply_candidate, now
 from skill_assay.improve.history import Outcome, add_version, begin_history
 from skill_assay.improve.improver import skill_text
 from skill_assay.improve.proposal import Proposal
@@ -34,6 +33,7 @@ from skill_assay.model.money import Spend
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.progress import Display
 from skill_assay.runner.settings import Budget
+from skill_assay.workspace.candidates import now, put_in_place
 from skill_assay.workspace.judgements import read_versions, write_versions
 from skill_assay.workspace.places import default_workspace
 from skill_assay.workspace.redact import Redactor
@@ -168,7 +168,7 @@ class _Loop:
         kept, outcome = self._decide(derived, code)
         self._remember(proposal.digest, derived, iteration, outcome, kept=kept)
         if kept:
-            apply_candidate(source, self.root)
+            put_in_place(source, self.root)
             click.echo(f"Kept. The version before lies in {source.candidate_path / 'before.tar'}")
         else:
             self.tried.append(f"{proposal.summary} ({outcome})")

@@ -11,9 +11,9 @@ from skill_assay.cli.asking import Desk
 from skill_assay.errors import AssayError
 from skill_assay.formats.feedback import Feedback, feedback_from_dict
 from skill_assay.improve.analyst import Analysis, analyse, analysis_to_dict
-from skill_assay.improve.applying import keep_proposal
 from skill_assay.improve.explain import comparison_summary, explain
 from skill_assay.improve.improver import Signals, improve
+from skill_assay.improve.keeping import keep_proposal
 from skill_assay.improve.proposal import Proposal
 from skill_assay.improve.repeated import scripts_in
 from skill_assay.llm.prompt import prompts_digest
