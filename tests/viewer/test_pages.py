@@ -158,6 +158,18 @@ def test_evidence_without_a_place_is_looked_for_in_what_was_made(tmp_path: Path)
     assert cell is not None and [jump.anchor for jump in cell.jumps] == ["c0-o0-L2"]
 
 
+def test_the_copy_of_the_answer_is_shown_once(tmp_path: Path) -> None:
+    """Where an agent made no file its answer stands in `outputs/` too, for other viewers."""
+    site = site_of(small_iteration(tmp_path))
+    found = site.open("iteration-1")
+    run = found.runs["eval-e2-without_skill-run-1"]
+    assert (found.folder(run) / "outputs/answer.md").is_file()
+    page = trial_page(found, run, _nothing(), Caps())
+    assert page.columns[1].answer and page.columns[1].outputs.files == ()
+    write(found.folder(run), {"outputs/answer.md": b"another text"})
+    assert [one.name for one in read_outputs(found.folder(run), Caps()).files] == ["answer.md"]
+
+
 def test_nested_outputs_are_there(tmp_path: Path) -> None:
     """Fault 25."""
     found = opened(tmp_path)

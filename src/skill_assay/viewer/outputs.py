@@ -118,11 +118,21 @@ class Outputs:
 def read_outputs(folder: Path, caps: Caps) -> Outputs:
     """The files below `outputs/` of a run folder."""
     listing = list_files(folder / "outputs", caps.files)
-    shown = [one for one in listing.files if one.name not in _HIDDEN]
+    shown = [one for one in listing.files if one.name not in _HIDDEN and not _is_answer(folder, one)]
     # Reading a workbook takes long for what it shows, so a run full of them is not read whole.
     late = {one.name for one in [one for one in shown if _suffix(one) in _WORKBOOKS][_MOST_WORKBOOKS:]}
     files = [_read(folder / "outputs", one, caps, late) for one in shown]
     return Outputs(tuple(files), listing.left_out)
+
+
+def _is_answer(folder: Path, listed: Listed) -> bool:
+    """Whether it is the copy of the answer that stands in for files where an agent made none."""
+    if listed.name != "answer.md":
+        return False
+    try:
+        return read_bytes(folder, "answer.md", listed.size) == read_bytes(folder / "outputs", "answer.md", listed.size)
+    except Refused:
+        return False
 
 
 def _suffix(listed: Listed) -> str:

@@ -198,7 +198,8 @@ def _anchor(column: Column, place: Evidence) -> str | None:
         name = place.file.removeprefix("outputs/")
         index = next((n for n, one in enumerate(column.outputs.files) if one.name == name), None)
         if index is None:
-            return None
+            # The copy of the answer is shown once, as the answer.
+            return f"c{column.place}-answer{line}" if name == "answer.md" and column.answer else None
         shown = not place.line or place.line <= len(column.outputs.files[index].lines)
         return f"c{column.place}-o{index}{line if shown else ''}"
     if place.file == column.transcript.source and place.line and column.transcript.lines:
