@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from skill_assay.stats.permutation import label_permutation
+from skill_assay.stats.permutation import _chances, label_permutation
 
 OUTCOMES = st.lists(st.integers(0, 4).map(lambda k: k / 4), min_size=1, max_size=3)
 EVALS = st.lists(st.tuples(OUTCOMES, OUTCOMES, st.sampled_from([1.0, 2.0])), min_size=1, max_size=3)
@@ -104,3 +104,22 @@ def test_p_is_never_0() -> None:
     one, none = [np.ones(6) + k / 1000 for k in range(12)], [np.arange(6) / 1e4 + k / 977 for k in range(12)]
     found = label_permutation(one, none, np.ones(12), seed=1, resamples=99)
     assert found.p > 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 6), st.lists(st.integers(0, 6), min_size=3, max_size=9), st.data())
+def test_ways_are_counted_as_brute_force_lists_them(parts: int, places: list[int], data: st.DataObject) -> None:
+    """The shortcut for scores that are shares: the same sums with the same chances as every choice listed."""
+    pool = np.array(sorted(places)) / parts + 0.25
+    size = data.draw(st.integers(1, len(pool) - 1))
+    found = _chances(pool, size)
+    assert found is not None
+    unit, ways = found
+    sums = [sum(each) for each in itertools.combinations(pool, size)]
+    for step, chance in enumerate(ways / ways.sum()):
+        here = size * pool[0] + unit * step
+        assert chance == pytest.approx(sum(abs(one - here) < 1e-9 for one in sums) / len(sums))
+
+
+def test_outcomes_that_are_no_shares_are_not_counted() -> None:
+    assert _chances(np.array([0.0, 0.1234567, 1.0]), 2) is None

@@ -24,6 +24,10 @@ _ENUMERATED = 20_000
 _WORK = 4_000_000
 """Sums formed by the exact convolution before random labels are cheaper."""
 _TIE = 1e-9
+_MOST_PARTS = 60
+"""Shares are told by their denominator up to this one."""
+_MOST_COUNTED = 300
+"""Outcomes of an eval up to which the ways of choosing among them are counted, within what a float holds."""
 
 Floats = NDArray[np.float64]
 
@@ -74,15 +78,47 @@ def _draw(pool: Floats, size: int, resamples: int, rng: np.random.Generator) -> 
     if math.comb(len(pool), size) <= _ENUMERATED:
         every = _differences(pool, size)
         return every[rng.integers(0, len(every), resamples)]
-    # Equal outcomes are interchangeable: how many of each are chosen says all, and scores take few values.
     values, counts = np.unique(pool, return_counts=True)
-    if 2 * len(values) <= len(pool):
+    chances = _chances(pool, size)
+    if chances is not None:
+        unit, ways = chances
+        reached = ways.cumsum()
+        drawn = np.searchsorted(reached, rng.random(resamples) * reached[-1], side="right")
+        inside = size * values[0] + unit * drawn
+    elif 2 * len(values) <= len(pool):
+        # Equal outcomes are interchangeable: how many of each are chosen says all.
         inside = rng.multivariate_hypergeometric(counts, size, resamples) @ values
     else:
         order = rng.random((resamples, len(pool))).argpartition(size - 1, axis=1)
         inside = pool[order[:, :size]].sum(axis=1)
     result: Floats = inside / size - (pool.sum() - inside) / (len(pool) - size)
     return result
+
+
+def _chances(pool: Floats, size: int) -> tuple[float, Floats] | None:
+    """In how many ways the sum of `size` outcomes lies 0, 1, … units above the least it could be, and the unit.
+
+    Scores are shares of a few expectations, so their sums take few values, and ways are counted faster than drawn.
+    `None` where the outcomes are no such shares, or too many to be counted.
+    """
+    above = pool - pool.min()
+    parts = next((n for n in range(1, _MOST_PARTS + 1) if np.abs(above * n - np.rint(above * n)).max() < _TIE), None)
+    if parts is None:
+        return None
+    places = np.rint(above * parts).astype(np.intp)
+    farthest = int(np.sort(places)[-size:].sum())
+    if len(pool) > _MOST_COUNTED or (size + 1) * (farthest + 1) * len(pool) > _WORK:
+        return None
+    ways = np.zeros((size + 1, farthest + 1))
+    ways[0, 0] = 1.0
+    for place, count in zip(*np.unique(places, return_counts=True), strict=True):
+        grown = np.zeros_like(ways)
+        for taken in range(min(int(count), size) + 1):
+            far = taken * int(place)
+            if far <= farthest:
+                grown[taken:, far:] += math.comb(int(count), taken) * ways[: size + 1 - taken, : farthest + 1 - far]
+        ways = grown / grown.max()
+    return 1 / parts, ways[size]
 
 
 def _exact(evals: Sequence[tuple[float, Floats, int]], threshold: float) -> float | None:
