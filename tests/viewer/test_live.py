@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from skill_assay.viewer.overview import live_state
+from skill_assay.viewer.overview import going_on, live_state
 from skill_assay.workspace.journal import Journal
 from skill_assay.workspace.store import Iteration
 from tests.made import made_eval, made_iteration, made_plan, made_trial
@@ -151,3 +151,21 @@ def test_who_may_be_alive_is_awaited(tmp_path: Path, pid: Any, host: str | None)
     holder(run, pid, host)
     state = live_state(run.iteration)
     assert state is not None and state.going and not state.cut_off
+
+
+def test_a_page_of_a_run_that_ended_does_not_read_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run(tmp_path)
+    run.does(2)
+    assert going_on(run.iteration) is not None
+    run.ends()
+    monkeypatch.setattr("skill_assay.viewer.overview.replay", lambda _: pytest.fail("it was read"))
+    assert going_on(run.iteration) is None
+
+
+def test_a_journal_that_grew_is_read_again(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    before = live_state(run.iteration)
+    run.does(2)
+    after = live_state(run.iteration)
+    run.journal.close()
+    assert before is not None and after is not None and (before.done, after.done) == (2, 4)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from skill_assay.errors import AssayError
@@ -16,11 +19,11 @@ from skill_assay.reports.verdict import headline
 from skill_assay.reports.verdict_explained import explanation
 from skill_assay.viewer.files import read_text
 from skill_assay.viewer.site import Opened, Site
-from skill_assay.workspace.journal import holder_is_gone, replay
+from skill_assay.workspace.journal import JournalState, holder_is_gone, replay
 from skill_assay.workspace.run_folder import read_json
 from skill_assay.workspace.store import Iteration
 
-__all__ = ["Live", "Overview", "Trend", "live_state", "overview"]
+__all__ = ["Live", "Overview", "Trend", "going_on", "live_state", "overview"]
 
 _WORST = 8
 
@@ -149,10 +152,11 @@ def live_state(iteration: Iteration) -> Live | None:
     if not iteration.has_plan or not iteration.journal_paths():
         return None
     try:
-        planned = len(iteration.read_plan().order)
+        planned = _planned(iteration.path, _stamp(iteration.path / "plan.json"))
     except AssayError:
         return None
-    state = replay(iteration.journal_paths())
+    paths = iteration.journal_paths()
+    state = _replayed(paths, tuple(_stamp(path) for path in paths))
     states = list(state.states.values())
     gone = state.cut_off and any(holder_is_gone(path) for path in iteration.lock_paths())
     settled = sum(one in ("completed", "excluded") for one in states)
@@ -166,3 +170,39 @@ def live_state(iteration: Iteration) -> Live | None:
         lines=state.lines,
         cut_off=gone,
     )
+
+
+def going_on(iteration: Iteration) -> Live | None:
+    """What the top of a page has to say: nothing of a run that came to its end."""
+    paths = iteration.journal_paths()
+    return None if all(_ends_well(path) for path in paths) else live_state(iteration)
+
+
+def _ends_well(path: Path) -> bool:
+    """Whether a journal's last line is a session's end; a long journal need not be read for that."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - 4096))
+            last = json.loads(file.read().splitlines()[-1])
+    except (OSError, IndexError, ValueError):
+        return False
+    return isinstance(last, dict) and last.get("what") == "run_ended"
+
+
+@lru_cache(maxsize=8)
+def _planned(path: Path, _stamped: object) -> int:
+    return len(Iteration(path).read_plan().order)
+
+
+@lru_cache(maxsize=4)
+def _replayed(paths: tuple[Path, ...], _stamped: object) -> JournalState:
+    """A journal is long and every page asks it, so it is read again only when it grew."""
+    return replay(paths)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_size, facts.st_mtime_ns
