@@ -154,9 +154,10 @@ def test_codex_is_ended_by_int_and_called_by_dollar(programs: Path, place: Place
 
 
 def test_codex_answers_by_schema(programs: Path, place: Place) -> None:
-    argv = list(launch("codex", programs, place, schema={"type": "object"}, tools=False).argv)
+    schema = {"type": "object", "properties": {"sum": {"type": "integer"}}, "additionalProperties": False}
+    argv = list(launch("codex", programs, place, schema=schema, tools=False).argv)
     file = Path(argv[argv.index("--output-schema") + 1])
-    assert json.loads(file.read_text(encoding="utf-8")) == {"type": "object"}
+    assert json.loads(file.read_text(encoding="utf-8"))["required"] == ["sum"]
     assert "--dangerously-bypass-approvals-and-sandbox" not in argv and "read-only" in argv
     parser = Codex(env={}).parser(Request("x", place, "/w", "/h", "/t", schema={}))
     for line in (

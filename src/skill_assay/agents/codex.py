@@ -10,6 +10,9 @@ Facts measured with the real program (0.171.0) that this file rests on:
 - Its own sandbox refuses writes without an event and can't be nested, so it is off, as other agents' prompts for
   permission are; a wall around it is `--sandbox bwrap`.
 - Providers of one's own speak the Responses API only.
+- A CODEX_HOME kept for its sign-in brings its AGENTS.md and its skills to the model, whatever options are given
+  (`--ignore-user-config`, `--ignore-rules`, `project_doc_max_bytes=0`); so a sign-in kept there can't be used.
+- A schema for the answer is handed on as OpenAI's strict kind, and the reply is not held against it.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ from skill_assay.agents.codex_parser import CodexParser
 from skill_assay.agents.environment import DUMMY_KEY, first_key, secrets_of, trial_environment
 from skill_assay.agents.mcp_file import Server, read_servers
 from skill_assay.agents.programs import Program, refuse_argument
+from skill_assay.agents.strict_schema import asked_in_words, strict
+from skill_assay.errors import InputError
 from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
 from skill_assay.model.place import Launch, Place
 from skill_assay.model.protocols import Parser
@@ -41,7 +46,16 @@ _SETTINGS = (
     "analytics.enabled=false",
     f"shell_environment_policy.exclude={json.dumps(list(_KEYS))}",
 )
-_NO_TOOLS = ("features.shell_tool=false", "features.unified_exec=false", "skills.include_instructions=false")
+_NO_TOOLS = (
+    "features.shell_tool=false",
+    "features.unified_exec=false",
+    "features.view_image=false",
+    "features.image_generation=false",
+    "features.multi_agent=false",
+    "features.goals=false",
+    "skills.include_instructions=false",
+)
+"""What stays (`request_user_input`) touches nothing."""
 _SCHEMA = ".answer-schema.json"
 
 
@@ -73,7 +87,20 @@ class Codex:
         return PROGRAM.detect(self.name, env, self.sign_in)
 
     def sign_in(self, env: Mapping[str, str]) -> SignIn:
-        """A key variable."""
+        """A key variable.
+
+        Raises:
+            InputError: there is none; where the user is signed in with a ChatGPT account, why that is of no use here.
+        """
+        kept = Path(env.get("CODEX_HOME") or Path(env.get("HOME") or "~").expanduser() / ".codex") / "auth.json"
+        if not any(env.get(name) for name in _KEYS) and kept.is_file():
+            raise InputError(
+                "Codex is signed in by a file, which can't be used here",
+                found=str(kept),
+                expected=" or ".join(_KEYS),
+                hint="Set CODEX_API_KEY. Beside that file lie your own AGENTS.md and skills, which Codex would show "
+                "to the model in every arm and no option leaves out; and files with a sign-in are never copied.",
+            )
         return first_key(env, _KEYS, PROGRAM.title)
 
     def skills_folder(self, place: Place) -> Path:
@@ -101,7 +128,7 @@ class Codex:
             home=request.home,
             model=request.model,
             signs=not request.slash,
-            schema=request.schema is not None,
+            schema=request.schema,
         )
 
     def _options(self, request: Request) -> list[str]:
@@ -116,8 +143,8 @@ class Codex:
             settings += [*_NO_TOOLS, 'web_search="disabled"']
         if request.model:
             options += ["--model", request.model]
-        if request.schema is not None:
-            (request.place.home / _SCHEMA).write_text(json.dumps(request.schema), encoding="utf-8")
+        if request.schema is not None and (schema := strict(request.schema)) is not None:
+            (request.place.home / _SCHEMA).write_text(json.dumps(schema), encoding="utf-8")
             options += ["--output-schema", f"{request.home}/{_SCHEMA}"]
         return [*options, *(word for setting in settings for word in ("-c", setting))]
 
@@ -133,6 +160,8 @@ class Codex:
 
 def _prompt(request: Request) -> str:
     called = f"${request.skill_folder} " if request.slash and request.skill_folder else ""
+    if request.schema is not None and strict(request.schema) is None:
+        return asked_in_words(called + request.prompt, request.schema)
     return called + request.prompt
 
 

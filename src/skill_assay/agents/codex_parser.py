@@ -16,6 +16,7 @@ from skill_assay.agents.api_words import failure_from_words
 from skill_assay.agents.json_lines import Lines, mapping, text_in, whole, without_answer
 from skill_assay.agents.pricing import list_price
 from skill_assay.agents.skill_reads import Readers, SkillReads
+from skill_assay.agents.strict_schema import restored
 from skill_assay.errors import Failure
 from skill_assay.model.transcript import (
     Event,
@@ -46,11 +47,17 @@ class CodexParser:
         home: its HOME.
         model: the model asked for, by which tokens are priced: Codex names none.
         signs: whether a use of the skill can be seen (not when `$name` in the prompt calls it).
-        schema: whether the answer is to be JSON.
+        schema: what the answer was asked to satisfy.
     """
 
     def __init__(
-        self, *, work: str = "", home: str = "", model: str | None = None, signs: bool = True, schema: bool = False
+        self,
+        *,
+        work: str = "",
+        home: str = "",
+        model: str | None = None,
+        signs: bool = True,
+        schema: Mapping[str, Any] | None = None,
     ) -> None:
         self._lines = Lines(self._events)
         self._reads = SkillReads(work, home, _READERS)
@@ -78,7 +85,8 @@ class CodexParser:
             failure = self._failure or _unsaid(self._lines, exit_code, stderr)
             return Finished(None, usage, failure, models=models)
         answer = self._answer or ""
-        return Finished(answer, usage, structured=_object(answer) if self._schema else None, models=models)
+        data = None if self._schema is None else restored(_object(answer), self._schema)
+        return Finished(answer, usage, structured=data, models=models)
 
     def _events(self, data: Mapping[str, Any]) -> Iterator[Event]:
         match data["type"]:

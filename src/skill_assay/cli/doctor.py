@@ -126,6 +126,9 @@ def _agent_lines(one: _Looked, report: CanaryReport | None) -> list[str]:
         lines += [f"  {line}" for line in one.problem.splitlines()]
     can = [name for name, value in asdict(one.agent.capabilities).items() if value is True]
     lines.append(f"  can: {', '.join(can)}")
+    if one.problem is None:
+        how = "by schema" if one.agent.capabilities.schema else "the schema told in words"
+        lines.append(f"  can judge and propose: --judge {one.name}/MODEL, {how}")
     if report is None:
         return lines
     mark = "✓" if not report.failures else "×"

@@ -1,5 +1,6 @@
-"""A model through a coding agent's own program, in a fresh place: `claude -p --json-schema`.
+"""A model through a coding agent's own program, in a fresh place.
 
+By `claude -p --json-schema` or `codex exec --output-schema`; others are told the schema in words.
 It has no tools; where files are attached it has those that read them, and nothing else.
 """
 
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_assay.agents.process import Exit, run
+from skill_assay.agents.strict_schema import asked_in_words
 from skill_assay.errors import AssayError, Failure, FailureKind, InputError
 from skill_assay.llm.base import Said
 from skill_assay.model.agent import Request
@@ -72,7 +74,7 @@ class AgentVoice:
     async def say(self, prompt: str, schema: Mapping[str, Any], attached: Attached = NOTHING) -> Said:
         """Launch it once."""
         native = self.agent.capabilities.schema
-        asked = prompt if native else f"{prompt}\n\n{_BY_WORD}\n{json.dumps(schema)}"
+        asked = prompt if native else asked_in_words(prompt, schema)
         with self.places() as place:
             _lay_out(attached.files, place.work)
             request = self._request(asked, schema if native else None, place, attached)
@@ -121,9 +123,6 @@ def _lay_out(files: Mapping[str, bytes], folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         path.chmod(0o400)
-
-
-_BY_WORD = "Answer with one JSON object and nothing else. It must satisfy this JSON schema:"
 
 
 def json_in(answer: str | None) -> Any:
