@@ -1,6 +1,6 @@
 """Run the benches, or those named, and print medians beside their goals.
 
-    python benches/run.py [start] [parsing] [aggregation] [inference] [trial]
+    python benches/run.py [start] [parsing] [aggregation] [inference] [trial] [viewer]
 
 Nothing fails here: a figure depends on the machine and on what else it does. Compare with one from the same machine.
 """
@@ -12,10 +12,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benches import aggregation, inference, parsing, start, trial
+from benches import aggregation, inference, parsing, start, trial, viewer
 from benches.figures import Figure
 
-BENCHES = (start, parsing, aggregation, inference, trial)
+BENCHES = (start, parsing, aggregation, inference, trial, viewer)
 
 
 def line(figure: Figure) -> str:
