@@ -61,13 +61,13 @@ class LocalRunner:
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
-        try:
-            out, err = await asyncio.wait_for(process.communicate(), timeout)
-        except TimeoutError:
+        talk = asyncio.ensure_future(process.communicate())
+        late = not (await asyncio.wait({talk}, timeout=timeout))[0]
+        if late:
             os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-            return CodeResult(None, "", "", timed_out=True)
-        return CodeResult(process.returncode, out[:KEPT].decode(), err[-KEPT:].decode())
+        out, err = await talk
+        code = None if late else process.returncode
+        return CodeResult(code, out[:KEPT].decode(), err[-KEPT:].decode(), timed_out=late)
 
 
 class NoLedger:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from skill_assay.errors import InputError
+from skill_assay.graders.author import run_driver
 from skill_assay.graders.functions import read_functions
 from skill_assay.graders.script import ScriptGrader, script_covers, unmatched_keys
 from skill_assay.model.evals import Check, Eval, Expectation
@@ -84,7 +85,32 @@ def test_one_that_ends_the_process_leaves_the_others_decided(project, ledger):
     grades = grades_of(project, ledger)
     assert str(grades[0].decision) == "passed"
     assert str(grades[3].decision) == "error"
-    assert "before this function was done" in grades[3].evidence
+    assert "exit code 1" in grades[3].evidence
+
+
+def test_one_that_takes_all_the_time_is_named_to_those_after_it(desk, ledger, monkeypatch):
+    source = """
+def first(context):
+    return True
+
+def slow(context):
+    import time
+    time.sleep(60)
+
+def last(context):
+    return True
+"""
+    desk.eval = Eval("1", "Do it.", (Expectation("First"), Expectation("Slow"), Expectation("Last")))
+    desk.evals_file("checks.py", source).says("hello")
+
+    async def impatient(work, request):
+        return await run_driver(work, request, timeout=3)
+
+    monkeypatch.setattr("skill_assay.graders.script.run_driver", impatient)
+    grades = grades_of(desk, ledger)
+    assert [str(grades[index].decision) for index in range(3)] == ["passed", "error", "error"]
+    assert "took more than 3 seconds" in grades[1].evidence and "not called" not in grades[1].evidence
+    assert "not called: slow() came before it, and it took more than 3 seconds" in grades[2].evidence
 
 
 def test_keys_that_name_no_expectation_are_told(project):

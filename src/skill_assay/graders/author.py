@@ -42,7 +42,7 @@ async def run_driver(work: Work, request: Mapping[str, Any], *, timeout: float =
         timeout: seconds.
 
     Returns:
-        What it told, one object a verdict; fewer than asked for when it ended before its time.
+        What it told, one object a verdict. Of calls that it did not come to, the error says which one ended it.
 
     Raises:
         AuthorCodeError: it was ended by the time limit, or ended without telling anything.
@@ -55,10 +55,13 @@ async def run_driver(work: Work, request: Mapping[str, Any], *, timeout: float =
         extra={driver: _DRIVER.read_bytes(), bundle: _bundle(work, request)},
         timeout=timeout,
     )
-    told = list(_told(result, marker))
-    if not told:
+    lines = list(_told(result, marker))
+    told = [line for line in lines if "started" not in line]
+    started = [str(line["started"]) for line in lines if "started" in line]
+    calls = request.get("calls", ())
+    if not started and not told:
         raise AuthorCodeError(_how_it_ended(result, timeout))
-    return told
+    return [*told, *_undone(calls[len(told) :], started[-1:], _how_it_ended(result, timeout))]
 
 
 def _told(result: CodeResult, marker: str) -> Iterator[dict[str, Any]]:
@@ -68,6 +71,13 @@ def _told(result: CodeResult, marker: str) -> Iterator[dict[str, Any]]:
                 yield json.loads(line.removeprefix(marker))
             except ValueError:
                 continue
+
+
+def _undone(calls: Sequence[Mapping[str, Any]], last: Sequence[str], ended: str) -> Iterator[dict[str, Any]]:
+    """Errors for the call that never came back, and for those after it, which name it: they are not at fault."""
+    for place, call in enumerate(calls):
+        reason = f"not called: {last[0]}() came before it, and {ended}" if place and last else ended
+        yield {"key": call["key"], "error": reason}
 
 
 def _how_it_ended(result: CodeResult, timeout: float) -> str:

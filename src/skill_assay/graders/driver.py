@@ -73,6 +73,7 @@ def run_functions(outputs: Path, bundle: Path, request: dict[str, Any]) -> Any:
             yield {"key": call["key"], "error": last_line(error)}
         return
     for call in request["calls"]:
+        yield {"started": call["function"]}
         try:
             function = find(module, call)
             verdict = read(function(Context(outputs, bundle, request), **call["arguments"]))

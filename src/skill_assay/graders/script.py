@@ -110,12 +110,11 @@ async def _told(matches: Mapping[int, _Match], work: Work) -> dict[int, dict[str
         {"key": index, "function": match.function, "mapped": match.mapped, "arguments": {}}
         for index, match in matches.items()
     ]
-    missing = "it ended before this function was done"
     try:
         answers = {answer.get("key"): answer for answer in await run_driver(work, {"calls": calls})}
     except AuthorCodeError as error:
-        answers, missing = {}, str(error)
-    return {index: answers.get(index, {"error": missing}) for index in matches}
+        return {index: {"error": str(error)} for index in matches}
+    return {index: answers[index] for index in matches}
 
 
 def _grade(expectation: Expectation, match: _Match, told: dict[str, Any]) -> Grade:
