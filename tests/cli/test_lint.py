@@ -118,6 +118,17 @@ def test_what_the_rules_leave_alone(skill: Path, change: dict[str, Any]) -> None
     assert rules(skill) == []
 
 
+def test_the_skill_among_the_files_of_an_eval_is_noted_and_another_skill_is_not(skill: Path) -> None:
+    files = skill / "evals" / "files"
+    files.mkdir()
+    (files / "SKILL.md").write_text("---\nname: another\ndescription: Does what another skill does.\n---\nText\n")
+    put(skill, {"skill_name": "my-skill", "evals": [{**EVAL, "files": ["evals/files"]}]})
+    assert "gives-skill-away" not in rules(skill)
+    (files / "SKILL.md").write_bytes((skill / "SKILL.md").read_bytes())
+    found = [finding for finding in findings(skill) if finding["rule"] == "gives-skill-away"]
+    assert [one["json_path"] for one in found] == ["$.evals[0].files"]
+
+
 def test_a_script_can_decide_texts(skill: Path) -> None:
     put(skill, {"skill_name": "my-skill", "evals": [{**EVAL, "expectations": ["The total is 5"]}]})
     (skill / "evals" / "checks.py").write_text("")

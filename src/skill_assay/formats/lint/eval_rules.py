@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
+from skill_assay.errors import InputError
+from skill_assay.formats.fixtures import resolve_fixtures
 from skill_assay.formats.lint.opinion import opinion
 from skill_assay.formats.lint.subject import Rule, Subject
 from skill_assay.formats.notes import Notes
+from skill_assay.formats.skill import read_skill
 from skill_assay.model.evals import Check, Eval, EvalSet, Expectation
+from skill_assay.model.skill import Skill
 
 __all__ = ["EVAL_RULES"]
 
@@ -115,6 +120,34 @@ def reference_missing(subject: _Subject, notes: Notes) -> None:
             )
 
 
+def gives_skill_away(subject: _Subject, notes: Notes) -> None:
+    """The skill among an eval's files is in front of the agent that should work without it."""
+    skill, root = subject.skill, subject.skill_root
+    if skill is None or root is None:
+        return
+    for one in subject.content.evals:
+        try:
+            copies = [place for source, place in resolve_fixtures(one, root) if _is_copy(source, skill)]
+        except (InputError, OSError):
+            continue
+        if copies:
+            message = f"the files of eval {one.id!r} hold the skill, so the baseline has it too"
+            remedy = "Take it out, or compare with another baseline than none."
+            notes.warn(
+                "gives-skill-away", message, f"{subject.places.get(one.id, '$')}.files", found=copies[0], remedy=remedy
+            )
+
+
+def _is_copy(source: Path, skill: Skill) -> bool:
+    """Whether it is this skill's SKILL.md, by its name; another skill may well be what a task is about."""
+    if source.name.lower() != "skill.md":
+        return False
+    try:
+        return read_skill(source).name == skill.name
+    except InputError:
+        return False
+
+
 def skill_name(subject: _Subject, notes: Notes) -> None:
     """The set names another skill than the one it lies in."""
     named, skill = subject.content.skill_name, subject.skill
@@ -141,6 +174,7 @@ def _short(text: str) -> str:
 
 EVAL_RULES: tuple[Rule[EvalSet], ...] = (
     skill_name,
+    gives_skill_away,
     no_expectations,
     nothing_decidable,
     is_opinion,
