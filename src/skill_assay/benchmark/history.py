@@ -65,4 +65,6 @@ def _row(iteration: Iteration, derived: Derived) -> HistoryRow:
         partial=found.partial,
         simulated=found.simulated,
         noise=baseline is not None and baseline.arm.name == "with_skill_again",
+        agent=arm.arm.agent,
+        model=arm.arm.model,
     )

@@ -16,6 +16,7 @@ from skill_assay.model.benchmark import FoundArm, FoundEval, Run
 from skill_assay.model.comparison import Change, Comparison, Fresh, Listed, Tally
 from skill_assay.workspace.discovery import Found, discover
 from skill_assay.workspace.store import Iteration, Workspace
+from skill_assay.workspace.suites import suite_of
 
 __all__ = ["FRESH_TRIALS", "compare", "fresh_trials", "name_of", "previous_of"]
 
@@ -28,6 +29,8 @@ Pairs = dict[str, tuple[Tally, Tally]]
 def previous_of(iteration: Iteration, named: str | None = None) -> Iteration | None:
     """The earlier iteration: the one named, else the newest one before that has a record; `None` where there is none.
 
+    Of those before, one of the same agent and model goes first, and others of the same suite were never before.
+
     Args:
         iteration: the later one.
         named: `iteration-2`, `2`, a folder, or the benchmark.json of one.
@@ -36,8 +39,7 @@ def previous_of(iteration: Iteration, named: str | None = None) -> Iteration | N
         InputError: what was named is no other iteration.
     """
     if named is None:
-        earlier = [one for one in Workspace(iteration.path.parent).iterations() if one.number < iteration.number]
-        return next((one for one in reversed(earlier) if one.has_plan and _any_record(one)), None)
+        return _newest_before(iteration)
     place = Path(named).expanduser()
     if not place.exists():
         number = named.removeprefix("iteration-")
@@ -49,6 +51,24 @@ def previous_of(iteration: Iteration, named: str | None = None) -> Iteration | N
     if place.resolve() == iteration.path.resolve():
         raise InputError("--previous names the iteration itself", found=named)
     return Iteration(place)
+
+
+def _newest_before(iteration: Iteration) -> Iteration | None:
+    suite = suite_of(iteration)
+    beside = suite.iterations if suite else ()
+    earlier = [one for one in Workspace(iteration.path.parent).iterations() if one.number < iteration.number]
+    kept = [one for one in reversed(earlier) if one.number not in beside and one.has_plan and _any_record(one)]
+    ours = _asked(iteration) if iteration.has_plan else None
+    return next((one for one in kept if _asked(one) == ours), kept[0] if kept else None)
+
+
+def _asked(iteration: Iteration) -> tuple[str | None, str | None] | None:
+    """Agent and model; `None` where the plan can't be read."""
+    try:
+        arms = iteration.read_plan().arms
+    except InputError:
+        return None
+    return (arms[0].agent, arms[0].model) if arms else None
 
 
 def _any_record(iteration: Iteration) -> bool:

@@ -8,7 +8,8 @@ import click
 
 from skill_assay.benchmark.derive import derive
 from skill_assay.cli.options import output_options
-from skill_assay.cli.show import keep, show
+from skill_assay.cli.show import keep, show, write
+from skill_assay.cli.suite_show import form_of, suite_named, table_of
 from skill_assay.workspace.resolve import iteration_of, resolve_place
 
 __all__ = ["command"]
@@ -38,9 +39,17 @@ def command(
 ) -> int:
     """Derive the numbers of PLACE (a skill, a workspace or an iteration, also of other tools) from its runs.
 
+    Where the newest iteration belongs to a suite of several agents or models, a skill or workspace means all of it.
     An iteration of ours gets its benchmark.json and benchmark.md anew; other folders are only read.
     """
-    iteration = iteration_of(resolve_place(place, Path(workspace) if workspace else None))
+    named = resolve_place(place, Path(workspace) if workspace else None)
+    suite = suite_named(named)
+    if suite and named.workspace and not (primary or baseline or previous):
+        partly = bool(eval_ids or tags)
+        table = table_of(named.workspace, suite, eval_ids=eval_ids, tags=tags, common=common, store=not partly)
+        write(form_of(table, format_), output)
+        return 0
+    iteration = iteration_of(named)
     derived = derive(
         iteration.path,
         primary=primary,

@@ -39,12 +39,12 @@ from skill_assay.runner.judging import judge_purposes
 from skill_assay.runner.progress import Display
 from skill_assay.runner.reuse import adopt, earlier_baseline, reusable
 from skill_assay.runner.rounds import Rounds
-from skill_assay.runner.session import Mode, Session, open_session
+from skill_assay.runner.session import Mode, Session, newest, open_session
 from skill_assay.workspace.places import default_workspace
 from skill_assay.workspace.redact import Redactor
-from skill_assay.workspace.store import Workspace
+from skill_assay.workspace.store import Iteration, Workspace
 
-__all__ = ["RunChoices", "expected_of", "measure_skill", "run_skill", "session_of"]
+__all__ = ["RunChoices", "expected_of", "measure_skill", "run_skill", "session_of", "to_launch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,17 @@ class RunChoices:
     previous: str | None = None
     """The iteration to compare with."""
     common: bool = False
+    going_on: Iteration | None = None
+    """The iteration to go on with, instead of the newest; the settings are then whole, nothing is taken from it."""
+    before: int | None = None
+    """The first iteration of the suite this one belongs to: what is older came before it."""
 
 
 def run_skill(root: Path, resolved: Resolved, choices: RunChoices, display: Display) -> int:
     """Measure one skill; the exit code is the answer to "was it measured, and are the gates met"."""
     with session_of(root, resolved, choices) as session:
         if choices.dry_run:
-            click.echo(_dry_run(session, _to_launch(session, choices), choices.format))
+            click.echo(_dry_run(session, to_launch(session, choices), choices.format))
             return 0
         result = _launch(session, choices, display)
         named = _named(root, session)
@@ -97,20 +101,32 @@ def session_of(root: Path, resolved: Resolved, choices: RunChoices) -> Session:
     """The resolved run, nothing launched or written."""
     folder = root.parent if root.name == "SKILL.md" else root
     place = choices.workspace or resolved.workspace or default_workspace(folder)
-    settings = resolved.settings if choices.mode == "new" else as_recorded(resolved, Workspace(place))
+    settings = resolved.settings
+    if choices.mode != "new" and choices.going_on is None:
+        last = newest(Workspace(place))
+        settings = as_recorded(resolved, last.read_plan().settings if last else None)
     inputs = load_inputs(
         root,
-        resolved.evals_path,
+        settings.evals_file or resolved.evals_path,
         eval_ids=settings.eval_ids,
         tags=settings.tags,
         allow_outside=settings.allow_outside_files,
     )
-    return open_session(inputs, settings, Workspace(place), choices.mode, again=choices.again, fresh=choices.fresh)
+    return open_session(
+        inputs,
+        settings,
+        Workspace(place),
+        choices.mode,
+        again=choices.again,
+        fresh=choices.fresh,
+        going_on=choices.going_on,
+        before=choices.before,
+    )
 
 
 def expected_of(session: Session, choices: RunChoices) -> Estimate:
     """What is to be launched is expected to take."""
-    return _estimate(session, _to_launch(session, choices))
+    return _estimate(session, to_launch(session, choices))
 
 
 def _estimate(session: Session, specs: Sequence[TrialSpec]) -> Estimate:
@@ -119,7 +135,8 @@ def _estimate(session: Session, specs: Sequence[TrialSpec]) -> Estimate:
     return estimate([*(spec.arm.name for spec in specs), *questions], price_book(session), session.settings.workers)
 
 
-def _to_launch(session: Session, choices: RunChoices) -> list[TrialSpec]:
+def to_launch(session: Session, choices: RunChoices) -> list[TrialSpec]:
+    """The trials that would be launched: those without a record, less what is taken from an earlier baseline."""
     specs = specs_to_run(session)
     if choices.reuse_baseline is None:
         return specs
@@ -129,7 +146,7 @@ def _to_launch(session: Session, choices: RunChoices) -> list[TrialSpec]:
 
 def _launch(session: Session, choices: RunChoices, display: Display) -> Result:
     _point_out_undecidable(session, display)
-    specs = _to_launch(session, choices)
+    specs = to_launch(session, choices)
     expected = _estimate(session, specs)
     display.begin([head_line(session), launches_line(session, len(specs), expected)], len(specs))
     try:

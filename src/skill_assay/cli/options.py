@@ -23,8 +23,18 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("--agent", {"metavar": "NAME", "help": "Coding agent: claude-code, simulated, or 'command: PROGRAM …'."}),
-    ("--model", {"metavar": "NAME", "help": "Model, in the agent's own words."}),
+    (
+        "--agent",
+        {
+            "multiple": True,
+            "metavar": "NAME",
+            "help": "Coding agent: claude-code, codex/MODEL, or 'command: PROGRAM …'; for run several, as a,b.",
+        },
+    ),
+    (
+        "--model",
+        {"multiple": True, "metavar": "NAME", "help": "Model, in the agent's own words; for run several, as a,b."},
+    ),
     (
         "--judge",
         {

@@ -8,16 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from skill_assay.cli.resolve import Resolved
+from skill_assay.errors import NotFoundError
 from skill_assay.model.trial import Limits
-from skill_assay.runner.session import newest
 from skill_assay.runner.settings import Budget, RunSettings
-from skill_assay.workspace.store import Workspace
 
 __all__ = ["as_recorded"]
 
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _file(value: str | None) -> Path | None:
+    if value and not Path(value).exists():
+        raise NotFoundError(
+            "is not there any more: the iteration's evals were read from it",
+            file=value,
+            hint="Put it back, or name where it is now with --evals.",
+        )
+    return Path(value) if value else None
 
 
 _FIELDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
@@ -40,22 +49,22 @@ _FIELDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "grader": ("grader", _same),
     "notes": ("notes", _same),
     "ungraded": ("ungraded", _same),
+    "evals": ("evals_file", _file),
     "allow_outside_files": ("allow_outside_files", _same),
     "allow_unequal": ("allow_unequal", _same),
 }
 """Option → field of the settings, and how its recorded form is read."""
 
 
-def as_recorded(resolved: Resolved, workspace: Workspace) -> RunSettings:
-    """The settings to go on with: those somebody set, and for the others what the newest iteration was run with.
+def as_recorded(resolved: Resolved, recorded: Mapping[str, Any] | None) -> RunSettings:
+    """The settings to go on with: those somebody set, and for the others those of a plan.
 
     So `--resume` alone goes on with the agent, the limits and the budget there were. `--keep-secrets` is never taken
     over: it is asked for each time.
     """
-    settings, last = resolved.settings, newest(workspace)
-    if last is None:
+    settings = resolved.settings
+    if recorded is None:
         return settings
-    recorded = last.read_plan().settings
     unsaid = {name for name, one in resolved.origins.items() if one.origin == "default"}
     changes = {
         field: read(recorded[field]) for name, (field, read) in _FIELDS.items() if name in unsaid and field in recorded

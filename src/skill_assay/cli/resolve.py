@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from skill_assay.cli.members import members_of
 from skill_assay.cli.options import DEFAULTS
+from skill_assay.errors import InputError
 from skill_assay.formats.config import Configuration, Setting, find_config, load_config, resolve_settings
+from skill_assay.model.suite import Member
 from skill_assay.model.trial import Limits
 from skill_assay.runner.settings import Budget, Retrying, RunSettings
 
@@ -37,6 +40,8 @@ class Resolved:
     thresholds: Mapping[str, Any]
     evals_path: Path | None = None
     workspace: Path | None = None
+    members: tuple[Member, ...] = ()
+    """Every agent with every model asked for; the settings are those of the first."""
 
     def place(self, name: str) -> Path | None:
         """A setting that is a path: from the configuration it is found from that file's folder."""
@@ -59,6 +64,7 @@ def resolve(
     env: Mapping[str, str] | None = None,
     *,
     further: Mapping[str, Any] | None = None,
+    several: bool = False,
 ) -> Resolved:
     """The settings of a run.
 
@@ -66,6 +72,7 @@ def resolve(
         skill: the skill's folder, which may hold a configuration.
         options: as click gives them; `None`, empty or false is "not given".
         env: the environment.
+        several: whether more than one agent or model means something to the command.
         further: defaults of a command's own: of settings only it has, and in place of the usual ones.
 
     Raises:
@@ -77,16 +84,35 @@ def resolve(
     given = {**options, "eval": options.get("eval_ids"), "tag": options.get("tags")}
     given |= {name: given.get(name) or None for name in _FLAGS}
     found = resolve_settings(given, environment, configuration, defaults)
-    values = {name: one.value for name, one in found.items()}
+    members = members_of(found["agent"].value, found["model"].value)
+    if len(members) > 1 and not several:
+        raise InputError(
+            "Several agents or models are for `assay run` on one skill",
+            found=", ".join(member.label or "the agent found here" for member in members),
+            hint="Name one with --agent and --model.",
+        )
+    found |= _one_each(found, members)
+    values = {name: one.value for name, one in found.items()} | {"agent": members[0].agent, "model": members[0].model}
     settings = _settings(values, configuration, environment)
+    settings = replace(settings, evals_file=_absolute(_place("evals", found, configuration)))
     return Resolved(
         settings=settings,
         origins={name: one for name, one in found.items() if one.origin != "default" or name not in _FILE_ONLY},
         configuration=configuration,
         thresholds=dict(configuration.thresholds) if configuration else {},
-        evals_path=_place("evals", found, configuration),
+        evals_path=settings.evals_file,
         workspace=_place("workspace", found, configuration),
+        members=members,
     )
+
+
+def _one_each(found: Mapping[str, Setting], members: Sequence[Member]) -> dict[str, Setting]:
+    """Agent and model as one word where there is one; a model that came with its agent has that one's origin."""
+    if len(members) > 1:
+        return {}
+    agent, model, only = found["agent"], found["model"], members[0]
+    origin = agent.origin if only.model and not model.value else model.origin
+    return {"agent": Setting(only.agent or None, agent.origin), "model": Setting(only.model, origin)}
 
 
 def _configuration(skill: Path, options: Mapping[str, Any]) -> Configuration | None:
@@ -131,6 +157,10 @@ def _settings(values: Mapping[str, Any], configuration: Configuration | None, en
         keep_secrets=bool(values["keep_secrets"]),
         keep_sandboxes=bool(values["keep_sandboxes"]),
     )
+
+
+def _absolute(path: Path | None) -> Path | None:
+    return path.absolute() if path else None
 
 
 def _baselines(values: Mapping[str, Any], configuration: Configuration | None) -> tuple[str, ...]:

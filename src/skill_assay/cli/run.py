@@ -15,6 +15,7 @@ from skill_assay.cli.measure import RunChoices, run_skill
 from skill_assay.cli.options import output_options, setting_options, talk_options
 from skill_assay.cli.progress import make_display
 from skill_assay.cli.resolve import Resolved, resolve
+from skill_assay.cli.suite import is_suite, run_suite
 from skill_assay.errors import InputError
 from skill_assay.model.inference import EarlyStop
 from skill_assay.runner.session import Mode
@@ -68,22 +69,37 @@ def command(skill: str, **options: Any) -> int:
     """Run the evals of SKILL with and without it, and measure the difference.
 
     A folder of skills is run as a library: one table, verdicts corrected for their number, the worst first.
+    Several agents or models (--agent a,b, --model m,n, or --agent AGENT/MODEL) are run as a suite: an iteration each,
+    one table and plot, and whether a cheaper one with the skill matches a dearer one without it.
     """
     root = Path(skill)
     if skills := skills_below(root):
         return _library(root, skills, options)
-    resolved = resolve(root, options)
+    resolved = resolve(root, options, several=True)
     if options["show_config"]:
         click.echo(resolved.show(options["format_"]))
         return 0
     choices = _choices(options)
-    display = make_display("none" if options["no_progress"] else options["progress"], options["quiet"])
+    kind = "none" if options["no_progress"] else options["progress"]
     resolved = _asked(resolved, choices, options)
+    if is_suite(root, resolved, choices):
+        _refuse_in_suite(options)
+        return run_suite(root, resolved, choices, lambda: make_display(kind, options["quiet"]))
+    display = make_display(kind, options["quiet"])
     if options["confirm"]:
         from skill_assay.cli.confirm import confirm_changes
 
         return confirm_changes(root, resolved, choices, display)
     return run_skill(root, resolved, choices, display)
+
+
+def _refuse_in_suite(options: dict[str, Any]) -> None:
+    """What is about one iteration."""
+    for name in ("confirm", "stop", "aa", "reuse_baseline", "previous"):
+        if options[name]:
+            raise InputError(
+                f"--{name.replace('_', '-')} is for one agent and model at a time", hint="Name one with --agent."
+            )
 
 
 def _library(root: Path, skills: Sequence[Path], options: dict[str, Any]) -> int:

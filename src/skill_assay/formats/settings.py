@@ -166,6 +166,8 @@ def _turns_from_text(text: str) -> int | str:
 _TURNS = Kind(_turns, _turns_from_text)
 _TEXT = Kind(_text, _text)
 _TEXTS = Kind(_texts, _texts_from_text)
+_NAMES = Kind(lambda raw: _text(raw) if isinstance(raw, str) else _texts(raw), _text)
+"""One or several, split later, where it is known what a comma belongs to."""
 _FLAG = Kind(_flag, _flag_from_text)
 _BUDGETS = Kind(_budget, parse_budget)
 _SHARE = _number(0, 1)
@@ -176,8 +178,8 @@ SETTINGS: Mapping[str, Kind] = {
     "evals": _TEXT,
     "previous_benchmark": _TEXT,
     "kind": _choice("capability", "preference"),
-    "agent": _TEXT,
-    "model": _TEXT,
+    "agent": _NAMES,
+    "model": _NAMES,
     "judge": _TEXT,
     "judge_votes": _number(1, whole=True),
     "judge_mode": _choice("inline", "agent"),

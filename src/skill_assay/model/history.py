@@ -46,6 +46,13 @@ class HistoryRow:
     simulated: bool = False
     noise: bool = False
     """The skill against itself."""
+    agent: str | None = None
+    model: str | None = None
+
+    @property
+    def subject(self) -> str:
+        """`codex/gpt-5.5`; empty where nothing says who was asked."""
+        return "/".join(filter(None, (self.agent, self.model)))
 
     @property
     def result(self) -> Result:
@@ -64,8 +71,13 @@ class History:
 
     @property
     def best(self) -> HistoryRow | None:
-        """The highest pass rate of a whole iteration, ties to the earliest; not a conclusion either."""
+        """The highest pass rate of a whole iteration, ties to the earliest; not a conclusion either.
+
+        Of the agent and model of the newest iteration: another agent's rate says nothing about the skill's version.
+        """
+        subject = self.rows[-1].subject if self.rows else ""
         kept = [row for row in self.rows if row.pass_rate is not None and not row.partial and not row.noise]
+        kept = [row for row in kept if row.subject == subject]
         return max(kept, key=lambda row: (row.pass_rate or 0.0, -row.number), default=None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,10 +94,11 @@ class History:
     def _row(self, at: int, row: HistoryRow) -> dict[str, Any]:
         names = [name for name in HistoryRow.__slots__ if name != "number"]
         facts = {name: getattr(row, name) for name in names}
+        before = self.rows[:at][::-1]
         rounded = {name: round(value, 4) if isinstance(value, float) else value for name, value in facts.items()}
         return {
             "version": f"iteration-{row.number}",
-            "parent": f"iteration-{self.rows[at - 1].number}" if at else None,
+            "parent": next((f"iteration-{one.number}" for one in before if one.subject == row.subject), None),
             "expectation_pass_rate": rounded["pass_rate"],
             "grading_result": row.result,
             "is_current_best": self.best is not None and self.best.number == row.number,

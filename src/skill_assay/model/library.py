@@ -9,9 +9,17 @@ from skill_assay.model.gate import Gate
 from skill_assay.model.inference import Inference
 from skill_assay.stats.results import Verdict
 
-__all__ = ["LibraryRow"]
+__all__ = ["LibraryRow", "standing"]
 
 _ORDER = {"worse": 0, "inconclusive": 2, "equivalent": 3, "better": 4}
+
+
+def standing(inference: Inference | None, adjusted_p: float | None) -> Verdict | None:
+    """A verdict among many: better and worse need the adjusted p, the others stand as they are."""
+    if inference is None:
+        return None
+    stands = adjusted_p is not None and adjusted_p <= 0.05 + 1e-9
+    return inference.verdict if inference.verdict not in ("better", "worse") or stands else "inconclusive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +40,7 @@ class LibraryRow:
     @property
     def verdict(self) -> Verdict | None:
         """The skill's own verdict where it stands among so many: better and worse need the adjusted p."""
-        if self.inference is None:
-            return None
-        given = self.inference.verdict
-        stands = self.adjusted_p is not None and self.adjusted_p <= 0.05 + 1e-9
-        return given if given not in ("better", "worse") or stands else "inconclusive"
+        return standing(self.inference, self.adjusted_p)
 
     @property
     def taken_back(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from skill_assay.model.history import History
 from skill_assay.model.power import PowerTable
 from skill_assay.reports.figures import count, span
+from skill_assay.reports.plain import harmless
 
 __all__ = ["history_svg", "power_svg"]
 
@@ -55,8 +56,14 @@ def history_svg(found: History) -> str:
     import altair as alt
 
     rows = [row for row in found.rows if not row.noise]
+    several = len({row.subject for row in rows}) > 1
     rates = [
-        {"iteration": str(row.number), "order": row.number, "arm": arm, "rate": rate}
+        {
+            "iteration": str(row.number),
+            "order": row.number,
+            "arm": f"{harmless(row.subject)}, {arm}" if several else arm,
+            "rate": rate,
+        }
         for row in rows
         for arm, rate in (("with the skill", row.pass_rate), (row.baseline or "baseline", row.baseline_rate))
         if rate is not None

@@ -9,7 +9,10 @@ from skill_assay.reports.plain import harmless, percent_of
 
 __all__ = ["history_markdown", "history_text"]
 
-_HEAD = ("iteration", "when", "skill", "design", "pass rate", "change", "against", "effect (95 %)", "verdict")
+_HEAD = (
+    *("iteration", "when", "skill", "agent/model", "design", "pass rate", "change", "against", "effect (95 %)"),
+    "verdict",
+)
 _MORE = ("worse", "better", "tokens", "time", "gate")
 
 
@@ -30,7 +33,7 @@ def history_markdown(found: History) -> str:
 
 
 def _foot() -> str:
-    return "Worse and better count evals listed since the iteration before; n! of them are confirmed by fresh trials."
+    return "Worse and better count evals listed since the iteration before of the same agent and model; n! of them are confirmed by fresh trials."
 
 
 def _cells(row: HistoryRow) -> tuple[str, ...]:
@@ -45,6 +48,7 @@ def _cells(row: HistoryRow) -> tuple[str, ...]:
         name,
         row.created_at[:16].replace("T", " ") or "–",
         row.skill_digest or "–",
+        harmless(row.subject) or "–",
         f"{row.evals} × {row.trials}",
         percent_of(row.pass_rate),
         "–" if row.change is None else f"{row.change * 100:+.0f}",

@@ -21,7 +21,7 @@ from skill_assay.runner.inputs import Inputs, eval_digest, tree_digest
 from skill_assay.runner.prompt import build_prompt
 from skill_assay.runner.settings import RunSettings
 
-__all__ = ["differences", "interleave", "make_plan", "make_specs"]
+__all__ = ["differences", "interleave", "make_plan", "make_specs", "plain_settings"]
 
 _FIXING = ("agent", "agent_version", "model", "invoke")
 """What of an arm's agent must be the same for trials to belong together."""
@@ -81,12 +81,19 @@ def make_plan(
         limits=settings.limits,
         digests=digests,
         agents=agents,
-        settings=_plain(asdict(settings)),
+        settings=plain_settings(settings),
         eval_ids=eval_ids,
         versions={"skill_assay": __version__, "python": platform.python_version()},
         platform=platform.platform(),
         created_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
     )
+
+
+def plain_settings(settings: RunSettings) -> dict[str, Any]:
+    """The options as a plan records them."""
+    found = _plain(asdict(settings))
+    assert isinstance(found, dict)
+    return found
 
 
 def _fixtures_digest(inputs: Inputs) -> str:

@@ -74,6 +74,8 @@ def open_session(
     *,
     again: bool = False,
     fresh: bool = False,
+    going_on: Iteration | None = None,
+    before: int | None = None,
     environment: Mapping[str, str] | None = None,
     base_url: str | None = None,
 ) -> Session:
@@ -86,6 +88,8 @@ def open_session(
         mode: begin, go on, or add.
         again: compare the skill with itself (A/A).
         fresh: begin a new iteration although the newest one is unfinished.
+        going_on: the iteration to go on with or add to, where it is not the newest.
+        before: the iteration whose elders are "previous"; the one gone on with or begun unless given.
         environment: the user's environment.
         base_url: a model server of our own; then nobody is signed in and no credential is passed.
 
@@ -97,12 +101,12 @@ def open_session(
     try:
         private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-arms-")))
         inputs = replace(inputs, fixtures=keep_fixtures(inputs.fixtures, private / "fixtures"))
-        last = newest(workspace)
+        last = going_on or newest(workspace)
         agent = _agent(settings, inputs, env)
         settings = _settled_settings(settings, agent, env, None if mode == "new" else last)
         detected = _detected(agent, env)
         again = again or (mode != "new" and _is_aa(last))
-        begun = last.number if last and mode != "new" else None
+        begun = before or (last.number if last and mode != "new" else None)
         sources = build_arms(inputs.skill, settings, workspace, private, again=again, begun=begun)
         sign_in = SignIn("none", "scripted server") if base_url else agent.sign_in(env)
         _refuse_sandbox(settings, sign_in)

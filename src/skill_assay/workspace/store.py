@@ -20,6 +20,8 @@
     against-iteration-M.json          what changed since iteration M
     confirm-M/                        a workspace of its own: fresh trials of both versions
   trend.json                          every iteration, a row each
+  suite.json                          iterations of several agents or models that belong together
+  suite.html  suite.svg               the newest of them as a page, and its plot
   triggers/<time>/                    trigger evaluations: workspace.trigger_store
 """
 
@@ -33,8 +35,10 @@ from pathlib import Path
 
 from skill_assay.errors import InputError, NotFoundError
 from skill_assay.formats.plan_record import plan_from_dict, plan_to_dict
+from skill_assay.formats.suite_record import suites_from_dict, suites_to_dict
 from skill_assay.model.evals import Eval, eval_folder
 from skill_assay.model.plan import Plan
+from skill_assay.model.suite import Suite
 from skill_assay.model.transcript import Event
 from skill_assay.model.trial import Trial, TrialId
 from skill_assay.workspace.places import refuse_unfit
@@ -105,6 +109,21 @@ class Workspace:
     def write_trend(self, record: Mapping[str, object]) -> None:
         """Write `trend.json`: every iteration, a row each."""
         self.writer.write_json(self.path / "trend.json", record)
+
+    def suites(self) -> tuple[Suite, ...]:
+        """What `suite.json` lists, oldest first; `InputError` where it is damaged or of another version."""
+        path = self.path / "suite.json"
+        return suites_from_dict(read_json(path), file=str(path)) if path.is_file() else ()
+
+    def write_suites(self, suites: Sequence[Suite]) -> None:
+        """Write `suite.json`."""
+        self.writer.write_json(self.path / "suite.json", suites_to_dict(suites))
+
+    def write_suite_report(self, page: str, plot: str) -> Path:
+        """Write `suite.html` and `suite.svg`; what they are made from was redacted when it was written."""
+        self.writer.write_text(self.path / "suite.svg", plot)
+        self.writer.write_text(self.path / "suite.html", page)
+        return self.path / "suite.html"
 
     def next_iteration(self) -> Iteration:
         """A new iteration's folder, made for this caller alone even when two ask at once.
