@@ -33,7 +33,10 @@ def history_markdown(found: History) -> str:
 
 
 def _foot() -> str:
-    return "Worse and better count evals listed since the iteration before of the same agent and model; n! of them are confirmed by fresh trials."
+    return (
+        "Worse and better count evals listed since the iteration before of the same agent and model; "
+        "n! of them are confirmed by fresh trials."
+    )
 
 
 def _cells(row: HistoryRow) -> tuple[str, ...]:
