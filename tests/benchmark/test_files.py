@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from skill_assay.benchmark.aggregate import aggregate
+from skill_assay.benchmark.derive import derive
 from skill_assay.benchmark.files import benchmark_json, write_benchmark
+from skill_assay.cli.show import keep
 from skill_assay.errors import FailureKind
+from skill_assay.reports.markdown import benchmark_markdown
 from skill_assay.workspace.discovery import discover
 from tests.made import made_eval, made_iteration, made_plan, made_trial
 
@@ -31,6 +34,17 @@ def record(tmp_path: Path) -> dict[str, Any]:
     )
     assert (iteration.path / "benchmark.md").read_text("utf-8").startswith("# Benchmark of pdf")
     return read
+
+
+def test_the_page_shows_a_plot_where_one_lies_beside_it(tmp_path: Path) -> None:
+    trials = [made_trial("1", marks="pp"), made_trial("1", "without_skill", marks="ff")]
+    iteration = made_iteration(tmp_path, made_plan(("1",), 1), trials, [made_eval("1")])
+    derived = derive(iteration.path)
+    keep(iteration, derived)
+    page = (iteration.path / "benchmark.md").read_text("utf-8")
+    assert "](benchmark-plots/forest.png)" in page
+    assert (iteration.path / "benchmark-plots" / "forest.png").read_bytes().startswith(b"\x89PNG")
+    assert "forest.png" not in benchmark_markdown(derived.benchmark)
 
 
 def test_skill_creators_viewer_finds_what_it_needs(record: dict[str, Any]) -> None:

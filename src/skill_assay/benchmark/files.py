@@ -23,7 +23,12 @@ SCHEMA_VERSION = 1
 
 
 def write_benchmark(
-    iteration: Iteration, found: Benchmark, *, headline: str | None = None, explained: Sequence[str] = ()
+    iteration: Iteration,
+    found: Benchmark,
+    *,
+    headline: str | None = None,
+    explained: Sequence[str] = (),
+    forest: bytes | None = None,
 ) -> None:
     """Write `benchmark.json`, `benchmark.md` and the comparison into an iteration of ours.
 
@@ -32,9 +37,11 @@ def write_benchmark(
         found: the numbers.
         headline: the verdict in one line.
         explained: what it means, in plain words.
+        forest: the plot of effects by eval, as PNG.
     """
-    page = benchmark_markdown(found, headline=headline, explained=explained)
-    iteration.write_benchmark(benchmark_json(found), page)
+    place = "benchmark-plots/forest.png" if forest else None
+    page = benchmark_markdown(found, headline=headline, explained=explained, forest=place)
+    iteration.write_benchmark(benchmark_json(found), page, {"forest.png": forest} if forest else None)
     if found.comparison is not None:
         record = {"schema_version": SCHEMA_VERSION, **comparison_record(found.comparison)}
         iteration.write_comparison(found.comparison.number, record)

@@ -37,8 +37,12 @@ def explanation_of(derived: Derived) -> list[str]:
 
 def keep(iteration: Iteration, derived: Derived) -> None:
     """Write what was derived into an iteration of ours."""
+    from skill_assay.reports.forest import forest_png, forest_rows
+
     headline, explained = headline_of(derived), explanation_of(derived)
-    write_benchmark(iteration, derived.benchmark, headline=headline, explained=explained)
+    rows = forest_rows(derived.benchmark, derived.inference)
+    forest = forest_png(rows) if rows else None
+    write_benchmark(iteration, derived.benchmark, headline=headline, explained=explained, forest=forest)
 
 
 def show(derived: Derived, form: str, output: str | None, *, verdict: bool = True) -> None:

@@ -11,7 +11,7 @@ from skill_assay.model.benchmark import Benchmark, EvalArm
 from skill_assay.model.inference import Inference
 from skill_assay.reports.plain import harmless
 
-__all__ = ["ForestRow", "forest_rows", "forest_svg", "themed"]
+__all__ = ["ForestRow", "forest_png", "forest_rows", "forest_svg", "themed"]
 
 _INK, _MUTED, _ACCENT = "#1c1b19", "#6b6862", "#0b6b57"
 _DARK = {_INK: "#e9e6df", _MUTED: "#a29d93", _ACCENT: "#5cc7a9"}
@@ -104,6 +104,14 @@ def forest_svg(rows: Sequence[ForestRow]) -> str:
         )
     )
     return themed(str(vl_convert.vegalite_to_svg(chart.to_dict())))
+
+
+def forest_png(rows: Sequence[ForestRow]) -> bytes:
+    """The plot for a reader that shows no SVG of ours: dark on white, at twice its size."""
+    import vl_convert
+
+    head, sign, rest = forest_svg(rows).partition("</style>")
+    return bytes(vl_convert.svg_to_png(f'{head}{sign}<rect width="100%" height="100%" fill="#fff"/>{rest}', scale=2))
 
 
 def _padding(names: Sequence[str]) -> dict[str, float]:

@@ -12,18 +12,24 @@ from skill_assay.reports.sections import changes, summary, variance
 
 __all__ = ["benchmark_markdown"]
 
+_PLOT = "Difference in pass rate by eval, and over all of them; the tables below have the figures"
 
-def benchmark_markdown(found: Benchmark, *, headline: str | None = None, explained: Sequence[str] = ()) -> str:
+
+def benchmark_markdown(
+    found: Benchmark, *, headline: str | None = None, explained: Sequence[str] = (), forest: str | None = None
+) -> str:
     """The page.
 
     Args:
         found: the numbers.
         headline: the verdict in one line; nothing is claimed where it is absent.
         explained: what it means and what qualifies it, in plain words.
+        forest: where the plot of effects by eval lies, relative to the page.
     """
     parts = [f"# Benchmark of {safe(found.skill_name)}", _head(found)]
     parts += [f"**{safe(headline)}**"] if headline else []
     parts += ["\n".join(f"- {safe(line)}" for line in explained)] if explained else []
+    parts += [f"![{_PLOT}]({forest})"] if forest else []
     parts += ["## Summary", "\n".join(summary(found)), _arms(found), *changes(found)]
     parts += ["## Per-eval detail", _evals(found), "## Variance analysis", "\n".join(variance(found))]
     if found.exclusions:

@@ -17,6 +17,7 @@
           timing.json  grading.json  eval_metadata.json  judge-K.jsonl
           trial.json                  our record, written last: it is there = the trial is done
     benchmark.json  benchmark.md  report.html
+    benchmark-plots/                  the pictures of benchmark.md
     against-iteration-M.json          what changed since iteration M
     confirm-M/                        a workspace of its own: fresh trials of both versions
   trend.json                          every iteration, a row each
@@ -275,8 +276,10 @@ class Iteration:
         for path in sorted(self.trials_path.glob("*/*/run-*/trial.json")):
             yield RunFolder(path.parent, self.writer).load()
 
-    def write_benchmark(self, record: str, markdown: str) -> None:
-        """Write `benchmark.json` and `benchmark.md`."""
+    def write_benchmark(self, record: str, markdown: str, plots: Mapping[str, bytes] | None = None) -> None:
+        """Write `benchmark.json`, `benchmark.md` and its plots, which are made from what was redacted before."""
+        for name, data in (plots or {}).items():
+            self.writer.write_verbatim(self.path / "benchmark-plots" / _component(name), data)
         self.writer.write_text(self.benchmark_path, record)
         self.writer.write_text(self.path / "benchmark.md", markdown)
 
