@@ -130,3 +130,35 @@ def test_an_early_stop_says_at_which_look_and_what_may_not_be_concluded(assay, t
 def test_what_contradicts_itself_is_refused(assay, tmp_path: Path, options: tuple[str, ...], words: str) -> None:  # type: ignore[no-untyped-def]
     code, _, err = assay(*run(write_skill(tmp_path), *options))
     assert code == 2 and words in err
+
+
+def test_evals_of_another_file_are_found_again(assay, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """Going on and grading again need not be told the file; a file that changed is refused."""
+    skill = write_skill(tmp_path, count=1)
+    other = tmp_path / "others" / "other.json"
+    other.parent.mkdir()
+    script = {"evals": {"*": {"with_skill": GOOD, "without_skill": BAD}}}
+    (other.parent / "simulated.json").write_text(json.dumps(script), encoding="utf-8")
+    check = {"text": "greets", "check": {"file_exists": "hello.txt"}}
+    asked = [{"id": name, "prompt": "Greet.", "expectations": [check]} for name in ("a", "b")]
+    other.write_text(json.dumps({"skill_name": NAME, "evals": asked}), encoding="utf-8")
+    code, _, err = assay(*run(skill, "--evals", str(other), "--trials", "1"))
+    assert code == 0, err
+    lost = next((skill.parent / f"{NAME}-workspace" / "iteration-1").glob("*/with_skill/run-1/trial.json"))
+    lost.unlink()
+    assert assay("grade", str(skill))[0] in (0, 3)
+    _, out, _ = assay("benchmark", str(skill))
+    command = f"assay run {skill} --resume"
+    assert command in " ".join(out.replace("·", " ").split())
+
+    changed = [{**one, "prompt": "Greet again."} for one in asked]
+    other.write_text(json.dumps({"skill_name": NAME, "evals": changed}), encoding="utf-8")
+    code, _, err = assay(*run(skill, "--resume"))
+    assert code == 2 and "the eval a changed" in err
+    other.rename(tmp_path / "elsewhere.json")
+    code, _, err = assay(*run(skill, "--resume"))
+    assert code == 2 and "other.json" in err and "--evals" in err
+    other.write_text(json.dumps({"skill_name": NAME, "evals": asked}), encoding="utf-8")
+    code, _, err = assay(*command.split()[1:], "--no-progress", "--yes")
+    assert code == 0 and lost.is_file(), err
+    assert {one["eval_id"] for one in record(skill, 1)["per_eval"]} == {"a", "b"}

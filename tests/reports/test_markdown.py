@@ -78,7 +78,7 @@ Iteration 1 · TIME · agent simulated · model-1 · **simulated: no real agent 
 ## Worth a look
 
 - simulated: no real agent did any of this work
-- dates lost one trial of without\\_skill: agent crashed; \\`assay run --resume\\` would run it again
+- dates lost one trial of without\\_skill: agent crashed; \\`assay run SKILL --resume\\` would run it again
 - "one" of dates passes in both arms every time: it cannot show what the skill adds
 - low reliability, outcomes vary from trial to trial: dates
 - unreliable, fewer than two completed trials in an arm: dates

@@ -60,8 +60,8 @@ Skill used: 5 of 6 trials of with_skill
 Threshold min_pass_rate 0.80: 1.00, met
 Threshold min_improvement_ratio 1.00: 1.80, met
 Worth a look
-  · partial: 1 of 12 trials missing; `assay run --resume` runs them
-  · refund-rows lost one trial of without_skill: rate limit; `assay run --resume` would run it again
+  · partial: 1 of 12 trials missing; `assay run SKILL --resume` runs them
+  · refund-rows lost one trial of without_skill: rate limit; `assay run SKILL --resume` would run it again
   · "one" of messy-dates passes in both arms every time: it cannot show what the skill adds
   · "one" of refund-rows passes in both arms every time: it cannot show what the skill adds
   · the skill was used in 5 of 6 trials of with_skill

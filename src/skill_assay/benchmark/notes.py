@@ -43,7 +43,7 @@ def _partial(found: Benchmark) -> Iterator[str]:
         yield "simulated: no real agent did any of this work"
     if found.missing:
         total = sum(arm.requested for arm in found.arms)
-        yield f"partial: {found.missing} of {total} trials missing; `assay run --resume` runs them"
+        yield f"partial: {found.missing} of {total} trials missing; `{found.again}` runs them"
 
 
 def _not_concurrent(found: Benchmark) -> Iterator[str]:
@@ -57,10 +57,10 @@ def _not_concurrent(found: Benchmark) -> Iterator[str]:
 
 def _excluded(found: Benchmark) -> Iterator[str]:
     cells = Counter((one.eval.name, one.arm, one.reason) for one in found.exclusions)
-    again = "" if found.foreign else "; `assay run --resume` would run {} again"
+    again = "" if found.foreign else f"; `{found.again}` would run {{}} again"
     for (name, arm, reason), count in cells.items():
         trials = "one trial" if count == 1 else f"{count} trials"
-        hint = again.format("it" if count == 1 else "them") if reason != NOTHING_GRADED else ""
+        hint = again.replace("{}", "it" if count == 1 else "them") if reason != NOTHING_GRADED else ""
         yield f"{name} lost {trials} of {arm}: {reason}{hint}"
 
 

@@ -59,7 +59,7 @@ def command(place: str, workspace: str | None, format_: str, output: str | None,
     plan = iteration.read_plan()
     inputs = load_inputs(
         resolved.skill or Path(plan.skill_path),
-        Path(options["evals"]) if options["evals"] else None,
+        _evals(plan, resolved.skill, options["evals"]),
         eval_ids=options["eval_ids"],
         tags=options["tags"],
         allow_outside=bool(plan.settings.get("allow_outside_files")),
@@ -71,6 +71,14 @@ def command(place: str, workspace: str | None, format_: str, output: str | None,
         _say(done)
     show(derived, format_, output)
     return 0
+
+
+def _evals(plan: Plan, skill: Path | None, named: str | None) -> Path | None:
+    """The file named now, else the one of the run, unless another skill is named."""
+    recorded = plan.settings.get("evals_file")
+    if named or not recorded or (skill and skill.resolve() != Path(plan.skill_path).resolve()):
+        return Path(named) if named else None
+    return Path(recorded)
 
 
 def _settings(plan: Plan, options: dict[str, Any]) -> RunSettings:

@@ -312,6 +312,8 @@ class Benchmark:
     """What may be concluded; `None` until it is computed."""
     comparison: Comparison | None = None
     """With the iteration before; `None` where there is none."""
+    again: str = "assay run SKILL --resume"
+    """The command that runs what is missing; ready to be copied where the skill is still in its place."""
 
     @property
     def primary(self) -> ArmFigures:

@@ -84,6 +84,8 @@ class RunSettings:
     """What a person should know about the judge, found when it was chosen."""
     notes: bool = False
     """Ask the agent, in every arm alike, to leave its doubts in `user_notes.md`."""
+    evals_file: Path | None = None
+    """Evals from another file than the skill's own; absolute."""
     eval_ids: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     allow_outside_files: bool = False
