@@ -84,7 +84,7 @@ def _own(iteration: Iteration, primary: str | None, baseline: str | None) -> Fou
     evals, runs, skipped = read_runs(iteration.path, plan)
     if not runs:
         raise NotFoundError(
-            "no trial is recorded here yet", file=str(iteration.path), hint="Go on with  assay run --resume"
+            "no trial is recorded here yet", file=str(iteration.path), hint="Go on with  assay run SKILL --resume"
         )
     arms = arms_of_plan(plan)
     if primary or baseline:

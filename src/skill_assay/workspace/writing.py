@@ -62,7 +62,7 @@ def explained(error: OSError, path: Path) -> AssayError:
     if error.errno in _FULL:
         return IncompleteError(
             f"The disk is full: {path} could not be written. What was recorded before is kept.",
-            hint="Free some space, then go on with  assay run --resume",
+            hint="Free some space, then go on with  assay run SKILL --resume",
         )
     if error.errno in _DENIED:
         return InputError(
