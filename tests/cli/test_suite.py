@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -187,6 +190,34 @@ def test_a_killed_suite_goes_on_with_what_is_missing(assay: Assay) -> None:
     assert len({plan.trials for plan in plans()}) == 1, "a missing member has the trials of the others"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_an_end_in_the_second_member_loses_nothing(assay: Assay, how: signal.Signals, code: int) -> None:
+    slow = {"evals": {"*": {"*": {"sleep": 0.4, "write": {"hello.txt": "hello"}, "say": "Done."}}}}
+    Path("dear.json").write_text(json.dumps(slow))
+    ended = subprocess.Popen(
+        [sys.executable, "-m", "skill_assay", "run", *TWO, "--workers", "2", "--no-progress"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while not list(Path("hello-note-workspace").glob("iteration-2/*/*/run-*/trial.json")):
+        assert time.monotonic() < deadline and ended.poll() is None
+        time.sleep(0.05)
+    ended.send_signal(how)
+    assert ended.wait(30) == code
+    (suite,) = workspace().suites()
+    assert suite.iterations == (1, 2) and suite.members[1].reason
+    kept = {
+        path: path.stat().st_mtime_ns for path in Path("hello-note-workspace").glob("iteration-*/*/*/run-*/trial.json")
+    }
+    assert 32 < len(kept) < 64
+    again, out, _ = assay("run", "hello-note", "--resume", "--yes", "--workers", "10", "--format", "json")
+    assert again == 0 and [one["missing"] for one in json.loads(out)["members"]] == [0, 0]
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept, "nothing recorded was run again"
+    assert not any(member.reason for member in workspace().suites()[0].members)
+
+
 def test_a_suite_does_not_go_on_with_a_changed_skill(assay: Assay) -> None:
     assay("run", *TWO, "--budget", "32trials")
     skill = Path("hello-note/SKILL.md")
@@ -239,6 +270,33 @@ def test_a_trend_does_not_mix_agents(assay: Assay) -> None:
     assert "simulated: cheap.json" in out
     compared = json.loads(Path("hello-note-workspace/iteration-3/benchmark.json").read_text())["comparison"]
     assert compared["previous"] == "iteration-1" and not compared["refused"]
+
+
+def test_nothing_is_claimed_where_evals_differ(assay: Assay) -> None:
+    assay("run", *TWO)
+    plan = Path("hello-note-workspace/iteration-2/plan.json")
+    record = json.loads(plan.read_text())
+    record["digests"]["eval:1"] = "another"
+    plan.write_text(json.dumps(record))
+    _, out, _ = assay("benchmark", "hello-note", "--format", "json")
+    (rival,) = json.loads(out)["cheaper_with_against_dearer_without"]
+    assert rival["verdict"] is None and rival["refused"] == ["the evals differ"]
+
+
+def test_which_is_cheaper_is_measured_else_by_list_prices_else_not_known(assay: Assay) -> None:
+    free = {"evals": {"*": {"*": {"write": {"hello.txt": "hello"}, "say": "Done.", "tokens": 1000}}}}
+    Path("hello-note/evals/simulated.json").write_text(json.dumps(free))
+    common = ("run", "hello-note", "--trials", "1", "--format", "json", "--yes", "--agent", "simulated", "--model")
+    _, out, _ = assay(*common, "claude-opus-4-1,claude-haiku-4-5")
+    (rival,) = json.loads(out)["cheaper_with_against_dearer_without"]
+    assert (rival["cheaper"], rival["dearer"]) == ("simulated/claude-haiku-4-5", "simulated/claude-opus-4-1")
+    assert rival["decided_by"] == "list prices" and rival["cheaper_cost_usd"] is None
+    assert rival["verdict"] == "inconclusive" and rival["effect"] == 0, "all evals the same: no difference seen"
+    _, out, _ = assay(*common, "no-such-model,another")
+    found = json.loads(out)
+    assert found["cheaper_with_against_dearer_without"] == []
+    (note,) = found["notes"]
+    assert note == "which of simulated/another and simulated/no-such-model is cheaper is not known"
 
 
 def test_a_damaged_record_says_what_to_do(assay: Assay) -> None:

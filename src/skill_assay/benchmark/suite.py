@@ -123,7 +123,8 @@ def _rivals(measured: Sequence[_Measured], margin: float, seed: int) -> tuple[li
                 continue
             decided = _cheaper(first, second)
             if decided is None:
-                notes.append(f"which of {first.member.label} and {second.member.label} is cheaper is not known")
+                one, two = sorted((first.member.label, second.member.label))
+                notes.append(f"which of {one} and {two} is cheaper is not known")
             elif decided[0]:
                 rivals.append(_rival(first, second, decided[1], margin, seed))
     return rivals, list(dict.fromkeys(notes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -104,7 +105,17 @@ def run_suite(root: Path, resolved: Resolved, choices: RunChoices, display_of: C
         if code == _INTERRUPTED:
             break
     gates = show_suite(workspace, suite, choices.format, choices.output)
-    return _exit_code([*codes.values(), *gates])
+    code = _exit_code([*codes.values(), *gates])
+    if code in (3, _INTERRUPTED):
+        click.echo(
+            f"Not every agent and model is measured whole. Go on with  assay run {_again(root, workspace)}", err=True
+        )
+    return code
+
+
+def _again(root: Path, workspace: Workspace) -> str:
+    usual = workspace.path == default_workspace(read_skill(root).root)
+    return shlex.join([str(root), *([] if usual else ["--workspace", str(workspace.path)]), "--resume"])
 
 
 def _workspace(root: Path, resolved: Resolved, choices: RunChoices) -> Workspace:

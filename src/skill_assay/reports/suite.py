@@ -116,6 +116,7 @@ def answer_lines(found: SuiteTable) -> list[str]:
         lines.append(
             f"Not always used by: {', '.join(seldom)}" if seldom else "The skill was used wherever one can tell"
         )
+    lines += [f"Not measured: {row.member.label} ({row.error})" for row in found.rows if row.benchmark is None]
     lines += [_sentence(rival) for rival in found.rivals if rival.verdict in ("better", "equivalent")]
     return [harmless(line) for line in lines]
 
@@ -163,7 +164,7 @@ def _member(row: MemberRow) -> tuple[str, ...]:
     found, label = row.benchmark, harmless(row.member.label)
     where = str(row.member.iteration or "–")
     if found is None:
-        return (label, "not measured", *["–"] * 7, where, "–", harmless(row.error or ""))
+        return (label, "not measured", *["–"] * 7, where, "–", "")
     base = found.baseline
     cost = f"{_cost(found.primary)} / {_cost(base)}" if base else _cost(found.primary)
     return (
