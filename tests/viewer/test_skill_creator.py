@@ -12,7 +12,7 @@ import pytest
 from skill_assay.cli.main import main
 from skill_assay.workspace.store import Iteration
 from tests.made import made_eval, made_iteration, made_plan, made_trial
-from tests.runner.small import CHECK, NAME, write_skill
+from tests.runner.small import CHECK, NAME, run_small, write_skill
 from tests.viewer.skill_creator_reader import Shown, benchmark_tab, read_runs
 
 EVALS = [
@@ -110,6 +110,12 @@ def test_a_run_that_waits_for_its_grades_does_not_stop_it(tmp_path: Path) -> Non
     run.write_collected(waiting, made_eval())
     assert [(one.eval_id, one.prompt) for one in read_runs(iteration.path)][-1] == ("dates", "Do dates.")
     assert len(read_runs(iteration.path)) == 3
+
+
+def test_ids_that_are_partly_numbers_do_not_stop_it(tmp_path: Path) -> None:
+    skill = write_skill(tmp_path, [{**EVALS[0], "id": 7}, {**EVALS[1], "id": "by-name"}], PLAY)
+    run_small(skill, tmp_path / "w")
+    assert {one.eval_id for one in read_runs(tmp_path / "w/iteration-1")} == {"7", "by-name"}
 
 
 def test_it_would_notice_what_breaks_it(tmp_path: Path) -> None:

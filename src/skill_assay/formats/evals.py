@@ -74,10 +74,16 @@ def examine_evals(path: Path, *, skill_root: Path) -> tuple[EvalSet, tuple[Findi
     if not files:
         raise NotFoundError("no file here holds evals", file=str(path), hint="assay init  writes a first one.")
     sets = [_read_file(file, skill_root) for file in files]
-    if len(sets) == 1:
-        return sets[0], sets[0].findings
-    joined = _join(sets)
-    return joined, joined.findings
+    found = _ids_of_one_kind(sets[0] if len(sets) == 1 else _join(sets))
+    return found, found.findings
+
+
+def _ids_of_one_kind(found: EvalSet) -> EvalSet:
+    """All texts where some are: what other tools read of a run they sort, and numbers beside texts end them."""
+    kinds = {type(one.id if one.original_id is None else one.original_id) for one in found.evals}
+    if len(kinds) < 2:
+        return found
+    return replace(found, evals=tuple(replace(one, original_id=None) for one in found.evals))
 
 
 def _read_file(path: Path, skill_root: Path) -> EvalSet:
