@@ -238,6 +238,8 @@ def test_what_is_about_one_iteration_is_refused(assay: Assay) -> None:
     for option in ("--aa", "--confirm", "--reuse-baseline"):
         code, _, err = assay("run", *TWO, option)
         assert code == 2 and "one agent and model at a time" in err, option
+    code, _, err = assay("run", ".", *TWO[1:])
+    assert code == 2 and "one skill at a time" in err
     code, _, err = assay("trigger", "hello-note", "--agent", "simulated: cheap.json", "--agent", "simulated")
     assert code == 2 and "Several agents or models are for `assay run`" in err
 

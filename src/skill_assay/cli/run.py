@@ -12,6 +12,7 @@ import click
 from skill_assay.benchmark.gate import DEFAULT_THRESHOLDS
 from skill_assay.cli.library import run_library, skills_below
 from skill_assay.cli.measure import RunChoices, run_skill
+from skill_assay.cli.members import members_of
 from skill_assay.cli.options import output_options, setting_options, talk_options
 from skill_assay.cli.progress import make_display
 from skill_assay.cli.resolve import Resolved, resolve
@@ -108,6 +109,10 @@ def _library(root: Path, skills: Sequence[Path], options: dict[str, Any]) -> int
         if options[name]:
             word = name.replace("_", "-")
             raise InputError(f"--{word} is for one skill at a time", file=str(root), found=f"{len(skills)} skills")
+    if len(members_of(options["agent"], options["model"])) > 1:
+        raise InputError(
+            "Several agents or models are for one skill at a time", file=str(root), found=f"{len(skills)} skills"
+        )
     choices = _choices(options)
     kind = "none" if options["no_progress"] else options["progress"]
     return run_library(
