@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -71,7 +73,19 @@ def run_small(
 ) -> Result:
     """Run it to its end."""
     with open_small(skill, workspace, chosen, mode, **more) as session:
+        if _loop_runs():
+            with ThreadPoolExecutor(1) as other:
+                return other.submit(anyio.run, execute, session, Silent()).result()
         return anyio.run(execute, session, Silent())
+
+
+def _loop_runs() -> bool:
+    """A browser keeps a loop running in this thread as long as it is there."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def trials(result: Result) -> dict[str, Trial]:

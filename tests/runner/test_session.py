@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -353,3 +354,11 @@ def test_an_output_over_the_cap_is_no_mark_against_the_agent(tmp_path: Path) -> 
     trial = trials(result)["1/with_skill/1"]
     assert trial.omitted == {"hello.txt": 5}
     assert [grade.decision for grade in trial.grades] == [Decision.PASSED, Decision.UNGRADED]
+
+
+def test_a_run_may_be_had_in_a_thread_of_its_own(tmp_path: Path) -> None:
+    """A notebook, or a program with a loop in its main thread: signals are not ours to listen for there."""
+    skill = write_skill(tmp_path, count=1)
+    with ThreadPoolExecutor(1) as pool:
+        result = pool.submit(run_small, skill, tmp_path / "ws", settings(trials=1)).result()
+    assert len(trials(result)) == 2

@@ -1,4 +1,4 @@
-"""One browser for every test that needs one, and a page of its own for each."""
+"""One browser for each file of tests that need one, and a page of its own for each test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.viewer.browser import ARGUMENTS, Watched, chromium_path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # as long as it is there, no other loop can run in this thread
 def chromium() -> Iterator[Any]:
     path = chromium_path()
     from playwright.sync_api import sync_playwright

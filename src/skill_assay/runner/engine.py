@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import signal
 import tempfile
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -99,6 +100,10 @@ class Engine:
         return self._stopped or Stopped(Ending.DONE)
 
     async def _listen_for_signals(self, scope: anyio.CancelScope, *, task_status: TaskStatus[None]) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            # Signals reach the main thread alone; who runs us in another one cancels from outside.
+            task_status.started()
+            return
         try:
             with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
                 task_status.started()
@@ -107,7 +112,7 @@ class Engine:
                     scope.cancel()
                     return
         except (NotImplementedError, ValueError):
-            # Not in the main thread, or a platform without signal receivers: Ctrl-C then cancels from outside.
+            # A platform without signal receivers: Ctrl-C then cancels from outside.
             task_status.started()
 
     async def _launch_all(self, tasks: TaskGroup) -> None:

@@ -16,7 +16,7 @@ from skill_assay.viewer.improve import improve_page
 from skill_assay.viewer.links import Links
 from skill_assay.viewer.matrix import Filter, expectation_rows, matrix
 from skill_assay.viewer.outputs import Caps
-from skill_assay.viewer.overview import live_state, overview
+from skill_assay.viewer.overview import going_on, overview
 from skill_assay.viewer.render import render
 from skill_assay.viewer.site import Opened, Site, run_id_of
 from skill_assay.viewer.trial import trial_page
@@ -59,11 +59,11 @@ class Pages:
 
     def triggers(self, opened: Opened, asked: str | None = None) -> str:
         """Trigger evaluations, and the set they ask."""
-        return self._page("triggers", "Triggers", opened, False, view=triggers_page(opened, asked))
+        return self._page("triggers", "Triggers", opened, False, view=triggers_page(opened, asked, self.site.skill))
 
     def improve(self, opened: Opened) -> str:
         """The proposed version."""
-        return self._page("improve", "Improve", opened, False, view=improve_page(opened))
+        return self._page("improve", "Improve", opened, False, view=improve_page(opened, self.site.skill))
 
     def trial(self, opened: Opened, run: Run, *, bare: bool = False) -> str:
         """One eval and repeat in every arm."""
@@ -90,7 +90,7 @@ class Pages:
         return {
             "complete": _said(opened).status == "complete" if opened else None,
             "links": self.links,
-            "live": live_state(iteration) if iteration and not self.links.static else None,
+            "live": going_on(iteration) if iteration and not self.links.static else None,
             "name": name,
             "names": self.site.names,
             "place": hashlib.sha256(place.encode("utf-8", "replace")).hexdigest()[:16],

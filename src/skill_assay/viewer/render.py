@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["ASSETS", "asset", "render"]
 
 HERE = Path(__file__).parent
-ASSETS = {"viewer.css": "text/css", "viewer.js": "text/javascript"}
+ASSETS = {"edit.js": "text/javascript", "viewer.css": "text/css", "viewer.js": "text/javascript"}
 
 
 @lru_cache(maxsize=4)

@@ -21,6 +21,7 @@ from skill_assay.reports.forest import forest_rows, forest_svg
 from skill_assay.viewer.compare import preference_of
 from skill_assay.viewer.feedback import FeedbackStore
 from skill_assay.viewer.files import Refused, inside
+from skill_assay.viewer.improve import decide
 from skill_assay.viewer.links import ServerLinks
 from skill_assay.viewer.matrix import Filter
 from skill_assay.viewer.outputs import MEDIA_TYPES
@@ -30,6 +31,7 @@ from skill_assay.viewer.render import ASSETS, asset
 from skill_assay.viewer.security import FRAME_CSP, Door, Guard
 from skill_assay.viewer.site import Opened, Site, run_mark
 from skill_assay.viewer.states import STATES
+from skill_assay.viewer.triggers import save_queries
 
 __all__ = ["make_app"]
 
@@ -92,7 +94,9 @@ class _Viewer:
             Route(f"{below}/plot/forest.svg", self.forest),
             Route(f"{below}/file/{{run}}/{{name:path}}", self.file),
             Route(f"{below}/frame/{{run}}/{{name:path}}", self.frame),
-            Route(f"{below}/feedback", self.save, methods=["POST"]),
+            Route(f"{below}/feedback", self._post(self._feedback), methods=["POST"]),
+            Route(f"{below}/candidate", self._post(self._candidate), methods=["POST"]),
+            Route(f"{below}/queries", self._post(self._queries), methods=["POST"]),
             Route(f"{below}/live", self.live),
         ]
         return Starlette(routes=routes, exception_handlers={404: self._missing, Exception: self._broken})
@@ -197,17 +201,30 @@ class _Viewer:
             content_disposition_type=kind,
         )
 
-    async def save(self, request: Request) -> Response:
-        """Write feedback; "saved" is answered only when the file is on the disk."""
-        try:
-            asked = await _json(request)
-            opened = await run_sync(self.site.open, request.path_params["iteration"])
-            if isinstance(asked.get("preference"), dict):
-                asked["preference"] = await run_sync(preference_of, opened, asked["preference"])
-            when = await run_sync(self.feedback.change, opened.iteration, asked, opened.runs)
-        except (AssayError, ValueError) as error:
-            return JSONResponse({"error": str(error)}, 409 if isinstance(error, AssayError) else 400)
-        return JSONResponse({"saved": when})
+    def _post(self, act: Callable[[Opened, dict[str, Any]], dict[str, Any]]) -> Endpoint:
+        """What is answered is only said once it is on the disk."""
+
+        async def endpoint(request: Request) -> Response:
+            try:
+                asked = await _json(request)
+                opened = await run_sync(self.site.open, request.path_params["iteration"])
+                done = await run_sync(act, opened, asked)
+            except (AssayError, Refused, ValueError, OSError) as error:
+                return JSONResponse({"error": str(error)}, 409 if isinstance(error, AssayError) else 400)
+            return JSONResponse(done)
+
+        return endpoint
+
+    def _feedback(self, opened: Opened, asked: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(asked.get("preference"), dict):
+            asked["preference"] = preference_of(opened, asked["preference"])
+        return {"saved": self.feedback.change(opened.iteration, asked, opened.runs)}
+
+    def _candidate(self, opened: Opened, asked: dict[str, Any]) -> dict[str, Any]:
+        return {"applied": decide(opened, self.site.skill, asked)}
+
+    def _queries(self, opened: Opened, asked: dict[str, Any]) -> dict[str, Any]:
+        return {"saved": save_queries(self.site.skill, asked)}
 
     async def live(self, request: Request) -> Response:
         """Where a run stands, each time that changed, until it ends."""

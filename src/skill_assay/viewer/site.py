@@ -13,8 +13,9 @@ from skill_assay.benchmark.derive import Derived, derive
 from skill_assay.errors import AssayError, NotFoundError
 from skill_assay.model.benchmark import Benchmark, Run
 from skill_assay.viewer.states import worst_first
+from skill_assay.workspace.places import default_workspace
 from skill_assay.workspace.resolve import ResolvedPlace
-from skill_assay.workspace.store import Iteration
+from skill_assay.workspace.store import Iteration, Workspace
 
 __all__ = ["Opened", "Site", "run_id_of", "run_mark"]
 
@@ -86,6 +87,8 @@ class Site:
     """Oldest first."""
     shown: Iteration
     """The one that was asked for."""
+    skill: Path | None = None
+    """The skill whose files the pages may change; `None`: they only show."""
     _cache: dict[str, tuple[object, float, Opened]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -106,7 +109,8 @@ class Site:
         siblings = place.workspace.iterations()
         iterations = tuple(Iteration(one.path.absolute(), one.writer) for one in siblings)
         names = {one.path.name for one in iterations}
-        return cls(iterations, shown) if shown.path.name in names else cls((shown,), shown)
+        skill = place.skill or _skill_beside(place.workspace, shown)
+        return cls(iterations if shown.path.name in names else (shown,), shown, skill.absolute() if skill else None)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -151,6 +155,17 @@ class Site:
             return self.open(earlier.path.name) if earlier else None
         except AssayError:
             return None
+
+
+def _skill_beside(workspace: Workspace, iteration: Iteration) -> Path | None:
+    """The skill whose usual workspace this is: a plan can name any folder, and only this one may be written to."""
+    try:
+        root = Path(iteration.read_plan().skill_path) if iteration.has_plan else None
+    except AssayError:
+        return None
+    if root is None or not (root / "SKILL.md").is_file():
+        return None
+    return root if default_workspace(root).resolve() == workspace.path.resolve() else None
 
 
 def run_mark(iteration: Iteration) -> tuple[tuple[str, int, int], ...]:

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skill_assay.errors import AssayError
+from skill_assay.errors import AssayError, InputError
 from skill_assay.formats.triggers import find_queries, load_queries
 from skill_assay.viewer.files import Refused, inside
 from skill_assay.viewer.outputs import diff_lines
 from skill_assay.viewer.site import Opened
 from skill_assay.workspace.run_folder import read_json
+from skill_assay.workspace.trigger_set import TriggerSet, read_trigger_set, save_trigger_set
 
-__all__ = ["Heat", "QueryRow", "Round", "TriggersPage", "triggers_page"]
+__all__ = ["Heat", "QueryRow", "Round", "TriggersPage", "save_queries", "triggers_page"]
 
 _MOST = 500
 _MOST_ROUNDS = 30
@@ -80,8 +81,12 @@ class TriggersPage:
     rows: tuple[QueryRow, ...]
     heat: Heat | None
     rounds: tuple[Round, ...]
-    queries: tuple[tuple[str, bool], ...]
-    """The trigger set as the editor begins: (query, should it trigger)."""
+    queries: tuple[tuple[int | None, str, bool], ...]
+    """The trigger set as the editor begins: (its place in the file, query, should it trigger)."""
+    digest: str | None
+    """Of the file that can be written; `None` where the set can only be exported."""
+    unread: str
+    """Why the skill's own set can't be edited."""
     notes: tuple[str, ...]
 
     def count(self, kind: str) -> int:
@@ -89,8 +94,14 @@ class TriggersPage:
         return sum(row.kind == kind for row in self.rows)
 
 
-def triggers_page(opened: Opened, asked: str | None = None) -> TriggersPage:
-    """The evaluation that was asked for, else the newest."""
+def triggers_page(opened: Opened, asked: str | None = None, skill: Path | None = None) -> TriggersPage:
+    """The evaluation that was asked for, else the newest.
+
+    Args:
+        opened: the iteration.
+        asked: name of an evaluation.
+        skill: the skill whose trigger set may be written; `None` where it is only exported.
+    """
     workspace = opened.iteration.path.parent
     names = tuple(_names(workspace))
     name = asked if asked in names else names[0] if names else None
@@ -98,6 +109,7 @@ def triggers_page(opened: Opened, asked: str | None = None) -> TriggersPage:
     rounds = tuple(_rounds(data))
     last = _list(data.get("history"))[-1] if rounds else data
     rows = tuple(_rows(last)) if isinstance(last, Mapping) else ()
+    own, unread = _own_set(skill)
     return TriggersPage(
         name=name,
         names=names,
@@ -105,7 +117,9 @@ def triggers_page(opened: Opened, asked: str | None = None) -> TriggersPage:
         rows=rows,
         heat=_heat(data.get("matrix")),
         rounds=rounds,
-        queries=tuple((row.text, row.wanted) for row in rows) or tuple(_queries(opened)),
+        queries=_editable(own, rows, opened),
+        digest=own.digest if own else None,
+        unread=unread,
         notes=tuple(one for one in _list(data.get("notes")) if isinstance(one, str)),
     )
 
@@ -182,6 +196,38 @@ def _rounds(data: Mapping[str, Any]) -> Sequence[Round]:
 def _words(text: str) -> str:
     """A sentence a line, so that a diff shows what changed and no more."""
     return text.replace(". ", ".\n").replace("; ", ";\n")
+
+
+def _own_set(skill: Path | None) -> tuple[TriggerSet | None, str]:
+    try:
+        return (read_trigger_set(skill), "") if skill else (None, "")
+    except AssayError as error:
+        return None, str(error)
+    except OSError as error:
+        return None, f"it can't be read: {error.strerror}"
+
+
+def _editable(
+    own: TriggerSet | None, rows: Sequence[QueryRow], opened: Opened
+) -> tuple[tuple[int | None, str, bool], ...]:
+    if own is not None:
+        return tuple((at, one["query"], one["should_trigger"]) for at, one in enumerate(own.entries))
+    found = [(row.text, row.wanted) for row in rows] or _queries(opened)
+    return tuple((None, text, wanted) for text, wanted in found)
+
+
+def save_queries(skill: Path | None, asked: Mapping[str, Any]) -> str:
+    """Write the skill's trigger set as it was edited; the file's name.
+
+    Raises:
+        InputError: it can't be written; the message says why, and nothing was changed.
+    """
+    rows, digest = asked.get("queries"), asked.get("digest")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows) or not isinstance(digest, str):
+        raise InputError("is no trigger set")
+    if skill is None:
+        raise InputError("the skill of these results is not known here; export the set instead")
+    return str(save_trigger_set(skill, rows, digest).relative_to(skill))
 
 
 def _queries(opened: Opened) -> Sequence[tuple[str, bool]]:

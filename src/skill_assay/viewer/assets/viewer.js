@@ -94,14 +94,10 @@ document.addEventListener("click", (event) => {
   if (at("[data-vote]")) return vote(at("[data-vote]").dataset.vote);
   if (at("[data-complete]")) return complete(at("[data-complete]"));
   if (at("[data-download]")) return download();
-  if (at("[data-add]")) return addQuery("", true).focus();
-  if (at("[data-remove]")) return at("tr").remove();
-  if (at("[data-export]")) return give("eval_set.json", querySet());
 });
 
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-go]")) location.href = event.target.value;
-  if (event.target.matches("[data-import]")) importQueries(event.target);
   if (event.target.matches("[data-auto]")) event.target.form.requestSubmit();
 });
 
@@ -276,49 +272,6 @@ function give(name, value) {
   link.download = name;
   link.click();
   URL.revokeObjectURL(link.href);
-}
-
-// The trigger set, in the shape of skill-creator's eval_set.json
-
-function querySet() {
-  return all("[data-set] tbody tr").map((row) => ({
-    query: one("textarea", row).value.trim(),
-    should_trigger: one("input", row).checked,
-  })).filter((each) => each.query);
-}
-
-function addQuery(text, wanted) {
-  const row = one("[data-set] tbody").insertRow();
-  const field = document.createElement("textarea");
-  field.rows = 2;
-  field.value = text;
-  field.setAttribute("aria-label", "Query");
-  const box = document.createElement("input");
-  box.type = "checkbox";
-  box.checked = wanted;
-  box.setAttribute("aria-label", "Should fire");
-  const remove = document.createElement("button");
-  remove.type = "button";
-  remove.dataset.remove = "";
-  remove.textContent = "×";
-  remove.setAttribute("aria-label", "Remove this query");
-  for (const each of [field, box, remove]) row.insertCell().append(each);
-  return field;
-}
-
-async function importQueries(input) {
-  const status = one("[data-set-status]");
-  try {
-    const read = JSON.parse(await input.files[0].text());
-    const list = Array.isArray(read) ? read : read.queries || read.evals;
-    const good = list.filter((each) => typeof each.query === "string" && typeof each.should_trigger === "boolean");
-    good.forEach((each) => addQuery(each.query, each.should_trigger));
-    const left = list.length - good.length;
-    status.textContent = `${good.length} added` + (left ? `; ${left} left out: no query, or should_trigger is not true or false` : "");
-  } catch {
-    status.textContent = "This file is no trigger set: a JSON list of {query, should_trigger} is expected";
-  }
-  input.value = "";
 }
 
 // Blind comparison

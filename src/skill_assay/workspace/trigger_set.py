@@ -1,0 +1,129 @@
+"""A skill's trigger set as an editor changes it: entry by entry, with everything it does not know kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skill_assay.errors import InputError, NotFoundError
+from skill_assay.formats.skill import read_skill
+from skill_assay.formats.triggers import find_queries, load_queries
+from skill_assay.model.triggers import Query
+from skill_assay.workspace.run_folder import read_json
+from skill_assay.workspace.writing import Writer
+
+__all__ = ["TriggerSet", "read_trigger_set", "save_trigger_set"]
+
+_TEXTS = ("query", "prompt", "text")
+_LABELS = ("should_trigger", "expect_trigger", "should_activate")
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerSet:
+    """The set as it is on disk."""
+
+    entries: tuple[Mapping[str, Any], ...]
+    """Each with `query` and `should_trigger`, and whatever else its author wrote."""
+    digest: str
+    """Of the file, SHA-256; empty where there is none."""
+    source: Path | None
+
+
+def read_trigger_set(root: Path) -> TriggerSet:
+    """The trigger set of the skill at `root`; empty where it has none.
+
+    Raises:
+        InputError: its file can't be understood, or there are several.
+    """
+    try:
+        path = find_queries(root)
+    except NotFoundError:
+        return TriggerSet((), "", None)
+    queries = load_queries(path).queries
+    raw = read_json(path) if path.suffix.lower() == ".json" else None
+    if isinstance(raw, list) and len(raw) == len(queries) and all(isinstance(one, dict) for one in raw):
+        entries = [_named(one, query) for one, query in zip(raw, queries, strict=True)]
+    else:
+        entries = [_entry(query) for query in queries]
+    return TriggerSet(tuple(entries), hashlib.sha256(path.read_bytes()).hexdigest(), path)
+
+
+def _named(raw: Mapping[str, Any], query: Query) -> dict[str, Any]:
+    """An entry under the canonical names of its two main facts."""
+    rest = {key: value for key, value in raw.items() if key not in (*_TEXTS, *_LABELS)}
+    return {"query": query.text, "should_trigger": query.should_trigger, **rest}
+
+
+def _entry(query: Query) -> dict[str, Any]:
+    context = {"files": list(query.files), "turns": list(query.turns)}
+    facts = {
+        "id": query.id,
+        "split": query.split,
+        "expected_skill": query.expected_skill,
+        "context": {key: value for key, value in context.items() if value},
+        "tags": list(query.tags),
+    }
+    return {
+        "query": query.text,
+        "should_trigger": query.should_trigger,
+        **{key: value for key, value in facts.items() if value},
+    }
+
+
+def save_trigger_set(root: Path, rows: Sequence[Mapping[str, Any]], digest: str) -> Path:
+    """Write `evals/triggers.json` of the skill at `root`, all of it or nothing.
+
+    Args:
+        root: the skill.
+        rows: `query` and `should_trigger` of each entry in order, and as `at` the place of the entry it was, from 0;
+            what that one holds besides is kept.
+        digest: of the set these rows were made from.
+
+    Returns:
+        The file.
+
+    Raises:
+        InputError: the set changed on the disk meanwhile, or what would be written is no trigger set.
+    """
+    before = read_trigger_set(root)
+    if before.digest != digest:
+        raise InputError(
+            "the trigger set changed on the disk since it was loaded, so nothing was written",
+            file=str(before.source or root / "evals"),
+            hint="Load the page anew; what you changed is kept in the browser.",
+        )
+    text = json.dumps([_changed(row, before.entries) for row in rows], ensure_ascii=False, indent=2) + "\n"
+    _refuse_invalid(text, read_skill(root).name)
+    target = root / "evals" / "triggers.json"
+    if target.resolve() != root.resolve() / "evals" / "triggers.json":
+        raise InputError("lies behind a link, so it is not written", file=str(target))
+    Writer().write_verbatim(target, text.encode("utf-8", "replace"))
+    return target
+
+
+def _changed(row: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    query, wanted, at = row.get("query"), row.get("should_trigger"), row.get("at")
+    if not isinstance(query, str) or not isinstance(wanted, bool):
+        raise InputError("an entry has no query, or no label", found=str(dict(row))[:80])
+    known = isinstance(at, int) and not isinstance(at, bool) and 0 <= at < len(entries)
+    kept = dict(entries[at]) if known and at is not None else {}
+    if kept.get("should_trigger") is not wanted:
+        # It named the skill that was to fire under the old label.
+        kept.pop("expected_skill", None)
+        kept.pop("expect", None)
+    return {**kept, "query": query.strip(), "should_trigger": wanted}
+
+
+def _refuse_invalid(text: str, skill_name: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="assay-triggers-") as folder:
+        path = Path(folder) / "triggers.json"
+        path.write_text(text, encoding="utf-8")
+        try:
+            load_queries(path, skill_name=skill_name)
+        except InputError as error:
+            raise InputError(f"this is no trigger set: {error.message}", found=error.found, hint=error.hint) from error
