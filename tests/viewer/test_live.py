@@ -143,12 +143,13 @@ def test_a_run_that_was_killed_is_not_awaited_for_ever(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pid", "host"), [(os.getpid(), None), (2**22 + 1, "another machine"), ("x", None), (None, None)]
+    ("pid", "host"),
+    [("ours", None), (2**22 + 1, "another machine"), ("x", None), (None, None)],
 )
 def test_who_may_be_alive_is_awaited(tmp_path: Path, pid: Any, host: str | None) -> None:
     run = Run(tmp_path)
     run.journal.close()
-    holder(run, pid, host)
+    holder(run, os.getpid() if pid == "ours" else pid, host)
     state = live_state(run.iteration)
     assert state is not None and state.going and not state.cut_off
 
