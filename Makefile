@@ -34,7 +34,7 @@ check: $(DEV) ## Lint, format, types, layers.
 bench: $(DEV) ## Measure our own speed and print medians.
 	$(BIN)/python benches/run.py
 
-docs: $(DEV) ## Write the pages that are read off the code, and the picture of a run.
+docs: $(DEV) ## Write the pages that are read off the code, and the pictures of a run.
 	$(BIN)/python tools/make_reference.py
 	$(BIN)/python tools/make_images.py
 
