@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from skill_assay.benchmark.derive import derive
+from skill_assay.cli.show import keep
 from skill_assay.errors import FailureKind, NotFoundError
 from skill_assay.reports.forest import ForestRow, forest_rows, forest_svg
 from skill_assay.viewer.matrix import Filter, expectation_rows, matrix
@@ -15,6 +17,7 @@ from skill_assay.viewer.outputs import Caps, diff_lines, read_outputs
 from skill_assay.viewer.overview import live_state, overview
 from skill_assay.viewer.site import Site, run_id_of
 from skill_assay.viewer.states import state_of
+from skill_assay.viewer.static import Budget, static_page
 from skill_assay.viewer.text import highlighted, markdown
 from skill_assay.viewer.transcripts import read_transcript
 from skill_assay.viewer.trial import trial_page
@@ -369,3 +372,19 @@ def test_the_forest_has_a_line_an_eval_and_the_whole(tmp_path: Path) -> None:
     rows = forest_rows(found.benchmark, found.derived.inference)
     assert [row.name for row in rows] == ["e1", "e3", "e2", "all evals"]
     assert rows[-1].whole and rows[0].effect == 0.5
+
+
+def test_iterations_are_plotted_from_the_second_on(tmp_path: Path) -> None:
+    iteration = small_iteration(tmp_path)
+    client = client_of(site_of(iteration))
+    assert "plot/trend.svg" not in client.get("/i/iteration-1/overview").text
+    keep(iteration, derive(iteration.path))
+    shutil.copytree(iteration.path, iteration.path.with_name("iteration-2"))
+    site = Site.of(resolve_place(iteration.path.parent))
+    client = client_of(site)
+    assert "plot/trend.svg" in client.get("/i/iteration-2/overview").text
+    drawn = client.get("/i/iteration-2/plot/trend.svg")
+    assert drawn.headers["content-type"] == "image/svg+xml" and "difference in points" in drawn.text
+    assert client.get("/i/iteration-2/plot/other.svg").status_code == 404
+    text, _ = static_page(site, site.open("iteration-2"), Budget())
+    assert "Pass rates of the arms, and their difference" in text

@@ -6,7 +6,7 @@ What is unknown is left out: a key that is present has a number, which is what t
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skill_assay.benchmark.descriptive import delta_strings
@@ -28,7 +28,7 @@ def write_benchmark(
     *,
     headline: str | None = None,
     explained: Sequence[str] = (),
-    forest: bytes | None = None,
+    plots: Mapping[str, bytes] | None = None,
 ) -> None:
     """Write `benchmark.json`, `benchmark.md` and the comparison into an iteration of ours.
 
@@ -37,11 +37,12 @@ def write_benchmark(
         found: the numbers.
         headline: the verdict in one line.
         explained: what it means, in plain words.
-        forest: the plot of effects by eval, as PNG.
+        plots: those of the page, as PNG: `forest` (effects by eval), `trend` (iterations).
     """
-    place = "benchmark-plots/forest.png" if forest else None
-    page = benchmark_markdown(found, headline=headline, explained=explained, forest=place)
-    iteration.write_benchmark(benchmark_json(found), page, {"forest.png": forest} if forest else None)
+    files = {name: f"{name}.png" for name in plots or {}}
+    places = {name: f"benchmark-plots/{file}" for name, file in files.items()}
+    page = benchmark_markdown(found, headline=headline, explained=explained, plots=places)
+    iteration.write_benchmark(benchmark_json(found), page, {files[name]: data for name, data in (plots or {}).items()})
     if found.comparison is not None:
         record = {"schema_version": SCHEMA_VERSION, **comparison_record(found.comparison)}
         iteration.write_comparison(found.comparison.number, record)

@@ -34,9 +34,9 @@ def command(place: str, workspace: str | None, format_: str, output: str | None)
         click.echo(f"Left out {reason}", err=True)
     named.workspace.write_trend(found.to_dict())
     if output and Path(output).suffix.lower() == ".svg":
-        from skill_assay.reports.charts import history_svg
+        from skill_assay.reports.trend import trend_points, trend_svg
 
-        write(history_svg(found), output)
+        write(trend_svg(trend_points(found)), output)
         click.echo(f"Plot: {output}", err=True)
         output = None
     if format_ == "json":

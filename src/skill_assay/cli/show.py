@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ import click
 from skill_assay.benchmark.derive import Derived
 from skill_assay.benchmark.files import benchmark_json, write_benchmark
 from skill_assay.benchmark.gate import gate
+from skill_assay.cli.plots import plots_of, write_plots
 from skill_assay.errors import InputError
 from skill_assay.workspace.store import Iteration
 
@@ -37,12 +39,8 @@ def explanation_of(derived: Derived) -> list[str]:
 
 def keep(iteration: Iteration, derived: Derived) -> None:
     """Write what was derived into an iteration of ours."""
-    from skill_assay.reports.forest import forest_png, forest_rows
-
     headline, explained = headline_of(derived), explanation_of(derived)
-    rows = forest_rows(derived.benchmark, derived.inference)
-    forest = forest_png(rows) if rows else None
-    write_benchmark(iteration, derived.benchmark, headline=headline, explained=explained, forest=forest)
+    write_benchmark(iteration, derived.benchmark, headline=headline, explained=explained, plots=plots_of(derived))
 
 
 def show(derived: Derived, form: str, output: str | None, *, verdict: bool = True) -> None:
@@ -66,7 +64,8 @@ def show(derived: Derived, form: str, output: str | None, *, verdict: bool = Tru
 
         print_benchmark(derived.benchmark, Console(highlight=False), headline=line, place=place)
         return
-    write(_text(derived, form, line, place), output)
+    plots = write_plots(plots_of(derived), Path(output)) if form == "markdown" and output else {}
+    write(_text(derived, form, line, place, plots), output)
     if form == "github":
         _summarise(derived, line)
 
@@ -101,7 +100,7 @@ def _summarise(derived: Derived, line: str | None) -> None:
         raise InputError("the step's summary can't be written", file=place, found=str(error)) from error
 
 
-def _text(derived: Derived, form: str, line: str | None, place: str) -> str:
+def _text(derived: Derived, form: str, line: str | None, place: str, plots: Mapping[str, str]) -> str:
     if form == "json":
         return benchmark_json(derived.benchmark)
     if form in ("junit", "github"):
@@ -112,7 +111,8 @@ def _text(derived: Derived, form: str, line: str | None, place: str) -> str:
     if form == "markdown":
         from skill_assay.reports.markdown import benchmark_markdown
 
-        return benchmark_markdown(derived.benchmark, headline=line, explained=explanation_of(derived) if line else ())
+        explained = explanation_of(derived) if line else ()
+        return benchmark_markdown(derived.benchmark, headline=line, explained=explained, plots=plots)
     from skill_assay.reports.terminal import render_benchmark
 
     return render_benchmark(derived.benchmark, headline=line, place=place)

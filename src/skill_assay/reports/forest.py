@@ -11,10 +11,10 @@ from skill_assay.model.benchmark import Benchmark, EvalArm
 from skill_assay.model.inference import Inference
 from skill_assay.reports.plain import harmless
 
-__all__ = ["ForestRow", "forest_png", "forest_rows", "forest_svg", "themed"]
+__all__ = ["ACCENT", "INK", "MUTED", "ForestRow", "as_png", "forest_png", "forest_rows", "forest_svg", "themed"]
 
-_INK, _MUTED, _ACCENT = "#1c1b19", "#6b6862", "#0b6b57"
-_DARK = {_INK: "#e9e6df", _MUTED: "#a29d93", _ACCENT: "#5cc7a9"}
+INK, MUTED, ACCENT = "#1c1b19", "#6b6862", "#0b6b57"
+_DARK = {INK: "#e9e6df", MUTED: "#a29d93", ACCENT: "#5cc7a9"}
 _ROW, _WIDTH, _LONGEST = 22, 420, 34
 _MOST = 60
 _ALL = "all evals"
@@ -75,8 +75,8 @@ def forest_svg(rows: Sequence[ForestRow]) -> str:
             axis=alt.Axis(labelExpr="slice(datum.label, 4)", labelLimit=230, ticks=False, domain=False),
         )
     )
-    colour = alt.condition("datum.whole", alt.value(_ACCENT), alt.value(_INK))
-    zero = alt.Chart(alt.InlineData(values=[{}])).mark_rule(color=_MUTED, strokeDash=[3, 3]).encode(x=alt.XDatum(0))
+    colour = alt.condition("datum.whole", alt.value(ACCENT), alt.value(INK))
+    zero = alt.Chart(alt.InlineData(values=[{}])).mark_rule(color=MUTED, strokeDash=[3, 3]).encode(x=alt.XDatum(0))
     lines = base.mark_rule(strokeWidth=1.5).encode(
         x=alt.X("low:Q", title="difference in points", axis=alt.Axis(format="+d", grid=False, tickCount=6)),
         x2="high:Q",
@@ -96,10 +96,10 @@ def forest_svg(rows: Sequence[ForestRow]) -> str:
         .configure_axis(
             labelFontSize=13,
             titleFontSize=12,
-            labelColor=_INK,
-            titleColor=_MUTED,
-            domainColor=_MUTED,
-            tickColor=_MUTED,
+            labelColor=INK,
+            titleColor=MUTED,
+            domainColor=MUTED,
+            tickColor=MUTED,
             titleFontWeight="normal",
         )
     )
@@ -107,10 +107,15 @@ def forest_svg(rows: Sequence[ForestRow]) -> str:
 
 
 def forest_png(rows: Sequence[ForestRow]) -> bytes:
-    """The plot for a reader that shows no SVG of ours: dark on white, at twice its size."""
+    """The plot for a reader that shows no SVG of ours."""
+    return as_png(forest_svg(rows))
+
+
+def as_png(svg: str) -> bytes:
+    """A plot of ours, dark on white, at twice its size."""
     import vl_convert
 
-    head, sign, rest = forest_svg(rows).partition("</style>")
+    head, sign, rest = svg.partition("</style>")
     return bytes(vl_convert.svg_to_png(f'{head}{sign}<rect width="100%" height="100%" fill="#fff"/>{rest}', scale=2))
 
 

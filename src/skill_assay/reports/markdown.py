@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from skill_assay.model.benchmark import Benchmark, EvalFigures
 from skill_assay.reports.escape import safe
@@ -12,11 +12,18 @@ from skill_assay.reports.sections import changes, summary, variance
 
 __all__ = ["benchmark_markdown"]
 
-_PLOT = "Difference in pass rate by eval, and over all of them; the tables below have the figures"
+_PLOTS = {
+    "forest": "Difference in pass rate by eval, and over all of them; the tables below have the figures",
+    "trend": "Pass rates of the arms, and their difference, from iteration to iteration",
+}
 
 
 def benchmark_markdown(
-    found: Benchmark, *, headline: str | None = None, explained: Sequence[str] = (), forest: str | None = None
+    found: Benchmark,
+    *,
+    headline: str | None = None,
+    explained: Sequence[str] = (),
+    plots: Mapping[str, str] | None = None,
 ) -> str:
     """The page.
 
@@ -24,12 +31,13 @@ def benchmark_markdown(
         found: the numbers.
         headline: the verdict in one line; nothing is claimed where it is absent.
         explained: what it means and what qualifies it, in plain words.
-        forest: where the plot of effects by eval lies, relative to the page.
+        plots: where the plots `forest` (effects by eval) and `trend` (iterations) lie, relative to the page.
     """
     parts = [f"# Benchmark of {safe(found.skill_name)}", _head(found)]
     parts += [f"**{safe(headline)}**"] if headline else []
     parts += ["\n".join(f"- {safe(line)}" for line in explained)] if explained else []
-    parts += [f"![{_PLOT}]({forest})"] if forest else []
+    places = plots or {}
+    parts += [f"![{words}]({places[name]})" for name, words in _PLOTS.items() if name in places]
     parts += ["## Summary", "\n".join(summary(found)), _arms(found), *changes(found)]
     parts += ["## Per-eval detail", _evals(found), "## Variance analysis", "\n".join(variance(found))]
     if found.exclusions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +15,8 @@ from skill_assay.model.benchmark import Exclusion, Run
 from skill_assay.model.comparison import Comparison
 from skill_assay.model.inference import Inference
 from skill_assay.reports.noise import AGAIN, noise_headline
+from skill_assay.reports.plain import arm_label
+from skill_assay.reports.trend import TrendPoint
 from skill_assay.reports.verdict import headline
 from skill_assay.reports.verdict_explained import explanation
 from skill_assay.viewer.files import read_text
@@ -23,7 +25,7 @@ from skill_assay.workspace.journal import JournalState, holder_is_gone, replay
 from skill_assay.workspace.run_folder import read_json
 from skill_assay.workspace.store import Iteration
 
-__all__ = ["Live", "Overview", "Trend", "going_on", "live_state", "overview"]
+__all__ = ["Live", "Overview", "Trend", "going_on", "live_state", "overview", "trend_of", "trend_rows"]
 
 _WORST = 8
 
@@ -38,6 +40,11 @@ class Trend:
     rates: Mapping[str, float]
     """Arm → mean pass rate."""
     shown: bool
+    low: float | None = None
+    high: float | None = None
+    """95 % interval of the effect."""
+    joined: bool = False
+    """Whether it compares with the one before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,8 @@ class Overview:
     worst: tuple[Run, ...]
     exclusions: tuple[tuple[Exclusion, Run | None], ...]
     trend: tuple[Trend, ...]
+    plotted: bool
+    """Whether there is a plot of them."""
     since: Comparison | None
     """What changed since the iteration before."""
     analysis: tuple[str, ...] = ()
@@ -81,7 +90,7 @@ def overview(site: Site, opened: Opened) -> Overview:
     again = inference is not None and inference.baseline == AGAIN
     if inference and not again and inference.verdict in ("better", "worse") and not inference.negligible:
         tone = inference.verdict
-    by_place = opened.by_place
+    by_place, trend = opened.by_place, trend_rows(site, opened)
     return Overview(
         headline=_headline(inference) if inference else None,
         tone=tone,
@@ -89,7 +98,8 @@ def overview(site: Site, opened: Opened) -> Overview:
         since=found.comparison,
         worst=opened.worst[:_WORST],
         exclusions=tuple((one, by_place.get((one.eval.key, one.arm, one.number))) for one in found.exclusions),
-        trend=tuple(_trend(site, opened)),
+        trend=tuple(trend),
+        plotted=bool(trend_of(trend)),
         analysis=tuple(_analysis(opened.iteration)),
     )
 
@@ -98,7 +108,7 @@ def _headline(inference: Inference) -> str:
     return (noise_headline if inference.baseline == AGAIN else headline)(inference)
 
 
-def _trend(site: Site, opened: Opened) -> list[Trend]:
+def trend_rows(site: Site, opened: Opened) -> list[Trend]:
     """From each iteration's own `benchmark.json`: deriving all of them again would make the page wait."""
     rows = []
     for one in site.iterations:
@@ -106,7 +116,10 @@ def _trend(site: Site, opened: Opened) -> list[Trend]:
             inference = opened.derived.inference
             rates = {arm.arm.name: arm.pass_rate.mean for arm in opened.benchmark.arms if arm.pass_rate}
             effect, verdict = (inference.effect, inference.verdict) if inference else (None, None)
-            rows.append(Trend(opened.name, effect, verdict, rates, True))
+            interval, since = inference.interval if inference else None, opened.benchmark.comparison
+            low, high = (interval.low, interval.high) if interval else (None, None)
+            joined = since is not None and not since.refused
+            rows.append(Trend(opened.name, effect, verdict, rates, True, low, high, joined))
             continue
         try:
             rows.append(_stored(one.path.name, read_json(one.benchmark_path)))
@@ -127,7 +140,24 @@ def _stored(name: str, data: Any) -> Trend:
             rates[str(arm)] = mean
     effect = _number(inference.get("effect")) if isinstance(inference, Mapping) else None
     verdict = inference.get("verdict") if isinstance(inference, Mapping) else None
-    return Trend(name, effect, verdict if isinstance(verdict, str) else None, rates, False)
+    interval = inference.get("interval") if isinstance(inference, Mapping) else None
+    low, high = (
+        (_number(interval.get(end)) for end in ("low", "high")) if isinstance(interval, Mapping) else (None,) * 2
+    )
+    since = facts.get("comparison")
+    joined = isinstance(since, Mapping) and since.get("comparable") is True
+    return Trend(name, effect, verdict if isinstance(verdict, str) else None, rates, False, low, high, joined)
+
+
+def trend_of(rows: Sequence[Trend]) -> list[TrendPoint]:
+    """What a plot of them shows: the two arms compared are in every iteration of ours; others come and go."""
+    points = []
+    for row in rows:
+        number = row.name.removeprefix("iteration-")
+        if row.rates and number.isdecimal():
+            rates = {arm_label(arm): rate for arm, rate in row.rates.items()}
+            points.append(TrendPoint(int(number), rates, row.effect, row.low, row.high, row.joined))
+    return points if len(points) > 1 else []
 
 
 def _number(value: Any) -> float | None:

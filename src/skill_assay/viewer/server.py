@@ -18,6 +18,7 @@ from starlette.routing import Route
 from skill_assay.errors import AssayError, NotFoundError
 from skill_assay.model.benchmark import Run
 from skill_assay.reports.forest import forest_rows, forest_svg
+from skill_assay.reports.trend import trend_svg
 from skill_assay.viewer.compare import preference_of
 from skill_assay.viewer.feedback import FeedbackStore
 from skill_assay.viewer.files import Refused, inside
@@ -25,7 +26,7 @@ from skill_assay.viewer.improve import decide
 from skill_assay.viewer.links import ServerLinks
 from skill_assay.viewer.matrix import Filter
 from skill_assay.viewer.outputs import MEDIA_TYPES
-from skill_assay.viewer.overview import live_state
+from skill_assay.viewer.overview import live_state, trend_of, trend_rows
 from skill_assay.viewer.pages import Pages
 from skill_assay.viewer.render import ASSETS, asset
 from skill_assay.viewer.security import FRAME_CSP, Door, Guard
@@ -91,7 +92,7 @@ class _Viewer:
             Route(f"{below}/triggers", self._html(self._triggers, with_request=True)),
             Route(f"{below}/improve", self._html(self.pages.improve)),
             Route(f"{below}/trial/{{run}}", self._html(self._trial, with_request=True)),
-            Route(f"{below}/plot/forest.svg", self.forest),
+            Route(f"{below}/plot/{{plot}}.svg", self.plot),
             Route(f"{below}/file/{{run}}/{{name:path}}", self.file),
             Route(f"{below}/frame/{{run}}/{{name:path}}", self.frame),
             Route(f"{below}/feedback", self._post(self._feedback), methods=["POST"]),
@@ -149,14 +150,20 @@ class _Viewer:
     def _trial(self, opened: Opened, request: Request) -> str:
         return self.pages.trial(opened, _run(opened, request))
 
-    async def forest(self, request: Request) -> Response:
-        """The plot of effects by eval."""
+    async def plot(self, request: Request) -> Response:
+        """The plot of effects by eval, or that of the iterations."""
+        draw = {"forest": self._forest, "trend": self._trend}.get(request.path_params["plot"])
         try:
             opened = await run_sync(self.site.open, request.path_params["iteration"])
         except AssayError as error:
             return Response(str(error), 404)
-        svg = await run_sync(self._forest, opened)
+        if draw is None:
+            return Response("no such plot", 404)
+        svg = await run_sync(draw, opened)
         return Response(svg, media_type="image/svg+xml", headers={"content-security-policy": _SVG_CSP})
+
+    def _trend(self, opened: Opened) -> str:
+        return trend_svg(trend_of(trend_rows(self.site, opened)))
 
     def _forest(self, opened: Opened) -> str:
         key = (opened.name, id(opened.derived))

@@ -11,8 +11,10 @@ from pathlib import Path
 from skill_assay.errors import InputError
 from skill_assay.model.benchmark import Run
 from skill_assay.reports.forest import forest_rows, forest_svg
+from skill_assay.reports.trend import trend_svg
 from skill_assay.viewer.links import StaticLinks
 from skill_assay.viewer.outputs import Caps
+from skill_assay.viewer.overview import trend_of, trend_rows
 from skill_assay.viewer.pages import Pages
 from skill_assay.viewer.render import asset, render
 from skill_assay.viewer.security import static_csp
@@ -59,7 +61,7 @@ def static_page(site: Site, opened: Opened, budget: Budget) -> tuple[str, int]:
         transcript_chars=budget.text_bytes,
         diff_lines=_DIFF_LINES,
     )
-    links = StaticLinks(plots=tuple(_plots(opened)))
+    links = StaticLinks(plots=tuple(_plots(site, opened)))
     pages = Pages(site, links, caps)
     groups = _groups(opened)
     made: list[tuple[tuple[Run, ...], str]] = []
@@ -107,8 +109,14 @@ def _groups(opened: Opened) -> list[tuple[Run, ...]]:
     return sorted(groups, key=lambda group: min(place.get(run_id_of(run), len(place)) for run in group))
 
 
-def _plots(opened: Opened) -> Iterator[tuple[str, str]]:
+def _plots(site: Site, opened: Opened) -> Iterator[tuple[str, str]]:
     rows = forest_rows(opened.benchmark, opened.derived.inference)
     if rows:
-        svg = base64.b64encode(forest_svg(rows).encode("utf-8")).decode("ascii")
-        yield "forest", f"data:image/svg+xml;base64,{svg}"
+        yield "forest", _data_url(forest_svg(rows))
+    points = trend_of(trend_rows(site, opened))
+    if points:
+        yield "trend", _data_url(trend_svg(points))
+
+
+def _data_url(svg: str) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode('utf-8')).decode('ascii')}"
