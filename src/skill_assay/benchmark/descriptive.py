@@ -122,9 +122,13 @@ def dead_expectations(runs: Sequence[Run], arms: Sequence[str]) -> tuple[DeadExp
     for run in runs:
         if run.excluded is not None or run.arm not in arms:
             continue
+        key = run.eval.key
         for one in run.expectations:
             if one.counted and one.passed is not None:
-                seen.setdefault((run.eval.key, one.text), _Tally(run.eval)).add(run.arm, one.passed)
+                tally = seen.get((key, one.text))
+                if tally is None:
+                    tally = seen[key, one.text] = _Tally(run.eval)
+                tally.add(run.arm, one.passed)
     return tuple(
         DeadExpectation(tally.eval, text, tally.passed > 0, tally.trials)
         for (_, text), tally in seen.items()

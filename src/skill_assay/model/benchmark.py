@@ -110,16 +110,21 @@ class Run:
     """The pass rate its file states, where that is the list's own, rounded; shared files are averaged over these."""
     failed_outright: bool = False
     """It counts as failed whatever was graded: a time limit under `--timeouts fail`."""
+    _decided: tuple[int, int] | None = field(default=None, init=False, repr=False, compare=False)
+    """Counted once: everything about a large iteration asks for it again and again."""
 
     @property
     def decided(self) -> tuple[int, int]:
         """(passed, failed) over the expectations that count."""
-        passed = failed = 0
-        for one in self.expectations:
-            if one.counted:
-                passed += one.passed is True
-                failed += one.passed is False
-        return passed, failed
+        if self._decided is None:
+            passed = failed = 0
+            for one in self.expectations:
+                if one.counted:
+                    passed += one.passed is True
+                    failed += one.passed is False
+            object.__setattr__(self, "_decided", (passed, failed))
+            return passed, failed
+        return self._decided
 
     @property
     def score(self) -> float | None:
