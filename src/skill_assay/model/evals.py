@@ -121,8 +121,12 @@ class EvalSet:
     """What was repaired or noticed while reading; errors are raised instead."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Unknown keys beside the list of evals, kept."""
+    folder: Path | None = None
+    """The folder of the whole set, where `source` does not lie directly in it."""
+    read: tuple[Path, ...] = ()
+    """Every file that was read, where there are several."""
 
     @property
     def root(self) -> Path:
-        """The folder that holds the file (`evals/` as a rule)."""
-        return self.source.parent
+        """The folder of the evals (`evals/` as a rule)."""
+        return self.folder or self.source.parent
