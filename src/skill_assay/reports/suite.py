@@ -107,7 +107,7 @@ def answer_lines(found: SuiteTable) -> list[str]:
     told = [(words.count("better"), "better"), (words.count("equivalent"), "no difference that matters")]
     told += [(words.count("worse"), "worse"), (words.count("inconclusive"), "cannot tell")]
     shown = ", ".join(f"{word} in {number}" for number, word in told if number)
-    lines = [f"With the skill: {shown or 'nothing was measured'}, of {len(found.rows)} agents and models"]
+    lines = [f"With the skill, of {len(found.rows)} agents and models: {shown or 'nothing was measured'}"]
     used = [row for row in measured if row.benchmark and row.benchmark.primary.use_known]
     seldom = [
         f"{row.member.label} {_used(row.benchmark.primary)}" for row in used if row.benchmark and _share(row) < 0.9
