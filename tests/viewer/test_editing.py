@@ -145,6 +145,37 @@ def test_sets_in_other_shapes_become_ours_with_all_they_say(skill: Path) -> None
     assert [(one["query"], one["should_trigger"]) for one in saved] == [("a b c", True), ("d", False)]
 
 
+ENTRY = {"query": "greet me", "should_trigger": True, "rationale": "why", "id": 7}
+
+
+@pytest.mark.parametrize(
+    ("written", "saved"),
+    [
+        (
+            {"skill_name": "hello-note", "about": ["greet us"], "queries": [ENTRY]},
+            {"skill_name": "hello-note", "about": ["greet us"], "queries": [ENTRY]},
+        ),
+        ([ENTRY, ENTRY, {"prompt": "b", "should_trigger": False, "note": "n"}], [ENTRY, {"query": "b", "note": "n"}]),
+        ({"should_trigger": [{"query": "a", "note": "n"}], "should_not_trigger": []}, [{"query": "a", "note": "n"}]),
+        ([{**ENTRY, "query": "one\r\ntwo"}], [{**ENTRY, "query": "one\r\ntwo"}]),
+    ],
+)
+def test_an_author_s_own_words_stay_in_every_shape(skill: Path, written: Any, saved: Any) -> None:
+    path = skill / "evals" / "triggers.json"
+    path.write_text(json.dumps(written))
+    before = read_trigger_set(skill)
+    rows = [
+        {"at": at, "query": one["query"].replace("\r\n", "\n"), "should_trigger": one["should_trigger"]}
+        for at, one in enumerate(before.entries)
+    ]
+    save_trigger_set(skill, rows, before.digest)
+    found = json.loads(path.read_text())
+    assert type(found) is type(saved)
+    pairs = zip(*((one["queries"] if isinstance(one, dict) else one) for one in (found, saved)), strict=True)
+    assert all({**one, **other} == one for one, other in pairs)
+    assert not isinstance(saved, dict) or found == saved
+
+
 @pytest.mark.parametrize(
     "rows",
     [
@@ -227,6 +258,53 @@ def test_fault_24_the_trigger_set_is_saved_or_kept(skill: Path, watched: Watched
         assert json.loads(path.read_text()) == SET
     page.locator("[data-save-set]").click()
     page.get_by_text("Not saved: the viewer is not running").wait_for()
+
+
+@pytest.mark.browser
+def test_fault_24_a_draft_takes_nothing_back_that_came_meanwhile(skill: Path, watched: Watched) -> None:
+    path = skill / "evals" / "triggers.json"
+    with running(site(skill)) as viewer:
+        page = watched.page
+        page.goto(viewer.door.url)
+        page.goto(f"{viewer.base}/triggers")
+        page.get_by_label("Query 1", exact=True).fill("greet me now")
+        page.locator("[data-add]").click()
+        page.keyboard.type("mine")
+        theirs = {"query": "</textarea><script>x()</script>", "should_trigger": False, "tags": ["theirs"]}
+        path.write_text(json.dumps([theirs, *SET]))
+        page.locator("[data-save-set]").click()
+        page.get_by_text("Not saved: ").wait_for()
+        page.reload()
+        page.get_by_text("The file was changed meanwhile (new: </textarea><script>x()</script>)").wait_for()
+        page.locator("[data-save-set]").click()
+        page.get_by_text("Saved: evals/triggers.json").wait_for()
+    assert json.loads(path.read_text()) == [
+        theirs,
+        {**SET[0], "query": "greet me now"},
+        SET[1],
+        {"query": "mine", "should_trigger": True},
+    ]
+    assert not watched.dialogs and not watched.errors
+
+
+@pytest.mark.browser
+def test_what_was_removed_meanwhile_stays_removed(skill: Path, watched: Watched) -> None:
+    path = skill / "evals" / "triggers.json"
+    with running(site(skill)) as viewer:
+        page = watched.page
+        page.goto(viewer.door.url)
+        page.goto(f"{viewer.base}/triggers")
+        page.locator("[data-add]").click()
+        page.keyboard.type("mine")
+        path.write_text(json.dumps([{**SET[0], "should_trigger": False}]))
+        page.reload()
+        page.get_by_text("gone: what is a greeting?; label changed: greet me").wait_for()
+        page.locator("[data-save-set]").click()
+        page.get_by_text("Saved: evals/triggers.json").wait_for()
+    assert [(one["query"], one["should_trigger"]) for one in json.loads(path.read_text())] == [
+        ("greet me", False),
+        ("mine", True),
+    ]
 
 
 @pytest.mark.browser

@@ -156,7 +156,7 @@ def _judged(opened: Opened) -> dict[str, str]:
         if not isinstance(labels, Mapping):
             continue
         sides = [side for side in labels.values() if isinstance(side, Mapping)]
-        winner = labels.get(record.get("winner"))
+        winner = labels.get(str(record.get("winner")))
         arm = winner.get("arm") if isinstance(winner, Mapping) else "no preference"
         found |= {str(side.get("run")): str(arm) for side in sides}
     return found

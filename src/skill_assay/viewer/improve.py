@@ -151,10 +151,6 @@ def _lines(hunk: Hunk) -> Lines:
     return (*rows[:_MOST_LINES], *([("place", f"… {left:,} more lines")] if left > 0 else []))
 
 
-def _text_of(line: bytes) -> str:
-    return line.decode("utf-8", "replace").rstrip("\r\n")
-
-
 def _by_file(diff: str) -> dict[str, Lines]:
     """The parts of a unified diff, by the file they change."""
     found: dict[str, list[tuple[str, str]]] = {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ __all__ = ["TriggerSet", "read_trigger_set", "save_trigger_set"]
 
 _TEXTS = ("query", "prompt", "text")
 _LABELS = ("should_trigger", "expect_trigger", "should_activate")
+Key = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class TriggerSet:
     digest: str
     """Of the file, SHA-256; empty where there is none."""
     source: Path | None
+    around: Mapping[str, Any] = field(default_factory=dict)
+    """What its author wrote beside the list."""
 
 
 def read_trigger_set(root: Path) -> TriggerSet:
@@ -46,11 +49,50 @@ def read_trigger_set(root: Path) -> TriggerSet:
         return TriggerSet((), "", None)
     queries = load_queries(path).queries
     raw = read_json(path) if path.suffix.lower() == ".json" else None
-    if isinstance(raw, list) and len(raw) == len(queries) and all(isinstance(one, dict) for one in raw):
-        entries = [_named(one, query) for one, query in zip(raw, queries, strict=True)]
-    else:
-        entries = [_entry(query) for query in queries]
-    return TriggerSet(tuple(entries), hashlib.sha256(path.read_bytes()).hexdigest(), path)
+    lists = {"": raw} if isinstance(raw, list) else raw if isinstance(raw, dict) else {}
+    written = _written(lists)
+    entries = tuple(
+        _named(written[key], query) if (key := _key(query.text, query.files, query.turns)) in written else _entry(query)
+        for query in queries
+    )
+    read = {_key(query.text, query.files, query.turns) for query in queries}
+    around = {name: value for name, value in lists.items() if name and not _is_read(value, read)}
+    return TriggerSet(entries, hashlib.sha256(path.read_bytes()).hexdigest(), path, around)
+
+
+def _written(lists: Mapping[str, Any]) -> dict[Key, Mapping[str, Any]]:
+    """What its author wrote of each query; of two that are the same the first counts, as everywhere."""
+    found: dict[Key, Mapping[str, Any]] = {}
+    for items in lists.values():
+        for one in items if isinstance(items, list) else ():
+            key = _key_of(one)
+            if key is not None:
+                found.setdefault(key, one if isinstance(one, dict) else {})
+    return found
+
+
+def _is_read(value: Any, read: Collection[Key]) -> bool:
+    return isinstance(value, list) and (not value or any(_key_of(one) in read for one in value))
+
+
+def _key_of(one: Any) -> Key | None:
+    if isinstance(one, str):
+        return _key(one, (), ())
+    text = next((one[name] for name in _TEXTS if name in one), None) if isinstance(one, dict) else None
+    if not isinstance(text, str):
+        return None
+    context = one.get("context")
+    files, turns = (_texts(context.get(name)) if isinstance(context, dict) else () for name in ("files", "turns"))
+    return _key(text, files, turns)
+
+
+def _key(text: str, files: Sequence[str], turns: Sequence[str]) -> Key:
+    """What makes a query the same as another."""
+    return " ".join(text.split()), tuple(files), tuple(turns)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def _named(raw: Mapping[str, Any], query: Query) -> dict[str, Any]:
@@ -97,7 +139,9 @@ def save_trigger_set(root: Path, rows: Sequence[Mapping[str, Any]], digest: str)
             file=str(before.source or root / "evals"),
             hint="Load the page anew; what you changed is kept in the browser.",
         )
-    text = json.dumps([_changed(row, before.entries) for row in rows], ensure_ascii=False, indent=2) + "\n"
+    entries = [_changed(row, before.entries) for row in rows]
+    value = {**before.around, "queries": entries} if before.around else entries
+    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
     _refuse_invalid(text, read_skill(root).name)
     target = root / "evals" / "triggers.json"
     if target.resolve() != root.resolve() / "evals" / "triggers.json":
@@ -116,7 +160,13 @@ def _changed(row: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> di
         # It named the skill that was to fire under the old label.
         kept.pop("expected_skill", None)
         kept.pop("expect", None)
-    return {**kept, "query": query.strip(), "should_trigger": wanted}
+    untouched = "query" in kept and _as_in_a_field(kept["query"]) == query.strip()
+    return {**kept, "query": kept["query"] if untouched else query.strip(), "should_trigger": wanted}
+
+
+def _as_in_a_field(text: str) -> str:
+    """How a browser hands back a text that nobody touched."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def _refuse_invalid(text: str, skill_name: str) -> None:

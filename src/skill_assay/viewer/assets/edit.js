@@ -100,7 +100,7 @@ async function importQueries(input) {
 const canSave = () => table.dataset.writable === "yes";
 
 function edited() {
-  const kept = keep("triggers", { digest: table.dataset.digest, rows: rows() });
+  const kept = keep("triggers", { digest: table.dataset.digest, rows: rows(), loaded });
   if (canSave()) tell(status, kept ? "Not saved yet; kept in this browser" : "Not saved yet");
 }
 
@@ -120,19 +120,44 @@ async function saveSet(button) {
   }
 }
 
+// The file is another one now: what was done to the one before is done again to this one, entry by entry.
+function onTop(kept) {
+  const was = (query) => kept.loaded.find((each) => each.query === query);
+  const mine = new Map(kept.rows.filter((each) => each.at !== undefined).map((each) => [each.at, each]));
+  const came = loaded.filter((each) => !was(each.query));
+  const went = kept.loaded.filter((each) => !loaded.some((here) => here.query === each.query));
+  const merged = loaded.flatMap((here) => {
+    const before = was(here.query);
+    if (!before) return [here];
+    const now = mine.get(before.at);
+    if (!now) return before.should_trigger === here.should_trigger ? [] : [here];
+    return [{ ...now, at: here.at, should_trigger: now.should_trigger === before.should_trigger ? here.should_trigger : now.should_trigger }];
+  });
+  const changedButGone = went.map((each) => [each, mine.get(each.at)]).filter(([each, now]) => now && (now.query !== each.query || now.should_trigger !== each.should_trigger));
+  const added = [...changedButGone.map(([, now]) => now), ...kept.rows.filter((each) => !kept.loaded.some((before) => before.at === each.at))]
+    .filter((each) => !merged.some((here) => here.query === each.query))
+    .map(({ query, should_trigger }) => ({ query, should_trigger }));
+  const turned = loaded.filter((each) => was(each.query) && was(each.query).should_trigger !== each.should_trigger);
+  const told = [...came.map((each) => `new: ${each.query}`), ...went.map((each) => `gone: ${each.query}`), ...turned.map((each) => `label changed: ${each.query}`)];
+  return { rows: [...merged, ...added], told };
+}
+
 function restore() {
   const before = sessionStorage.getItem(keyOf("saved"));
   sessionStorage.removeItem(keyOf("saved"));
   if (before) tell(status, `Saved: ${before}`);
   const kept = draft("triggers");
   if (!kept || !Array.isArray(kept.rows)) return;
-  // Places in the file mean nothing once the file is another one.
   const same = kept.digest === table.dataset.digest;
+  const { rows: list, told } = same ? { rows: kept.rows } : onTop({ loaded: [], ...kept });
   one("tbody", table).replaceChildren();
-  kept.rows.forEach((each) => addQuery(each.query, each.should_trigger, same ? each.at : undefined));
-  tell(status, same ? "Your changes are here again, not saved yet" : "Your changes are here again; the file was changed meanwhile, and saving replaces it", !same);
+  list.forEach((each) => addQuery(each.query, each.should_trigger, each.at));
+  if (same) return tell(status, "Your changes are here again, not saved yet");
+  edited();
+  tell(status, `The file was changed meanwhile (${told.join("; ") || "nothing this page shows"}). Your changes are put on top of it, not saved yet: look at them before you save.`, true);
 }
 
+const loaded = table ? rows() : [];
 if (table) restore();
 
 document.addEventListener("click", (event) => {
