@@ -30,6 +30,7 @@ from skill_assay.agents.strict_schema import asked_in_words, strict
 from skill_assay.errors import InputError
 from skill_assay.model.agent import Capabilities, Detected, Request, SignIn
 from skill_assay.model.place import Launch, Place
+from skill_assay.model.prompt_classes import calls_by_name
 from skill_assay.model.protocols import Parser
 
 __all__ = ["PROGRAM", "Codex"]
@@ -127,7 +128,7 @@ class Codex:
             work=request.work,
             home=request.home,
             model=request.model,
-            signs=not request.slash,
+            signs=not (request.slash or _calls_it(request)),
             schema=request.schema,
         )
 
@@ -156,6 +157,13 @@ class Codex:
         table = f'{{name="assay",base_url={json.dumps(url)},wire_api="responses",env_key="CODEX_API_KEY",'
         table += "request_max_retries=1,stream_max_retries=1}"
         return ['model_provider="assay"', f"model_providers.assay={table}"]
+
+
+def _calls_it(request: Request) -> bool:
+    """Whether the prompt itself calls the skill by `$name`: its text is then put in without an event."""
+    names = (request.skill_folder, request.skill_name)
+    texts = (request.prompt, *request.turns)
+    return request.skill_folder is not None and any(calls_by_name(text, names) for text in texts)
 
 
 def _prompt(request: Request) -> str:

@@ -16,7 +16,7 @@ from skill_assay.cli.resolve import Resolved
 from skill_assay.cli.result import ending_words
 from skill_assay.cli.talk import confirm, estimate_line
 from skill_assay.errors import InputError
-from skill_assay.model.trigger_results import TriggerResults
+from skill_assay.model.trigger_results import QueryResult, RunState, TriggerResults
 from skill_assay.runner.canary import CanaryReport, ensure_canary, run_canary
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.estimate import Estimate, estimate
@@ -188,7 +188,15 @@ def exit_code(result: Result, found: TriggerResults) -> int:
     if result.stopped.ending is Ending.INTERRUPTED:
         return 130
     total = len(found.every_run)
-    undecided = any(one.passed is None for one in found.queries)
+    # What calls the skill by name where that leaves no sign was known before, and is no failure of the evaluation.
+    unseen = sum(run.state is RunState.UNSEEN for run in found.every_run)
+    undecided = any(one.passed is None and not _unseen(one) for one in found.queries)
     broken = found.diagnosis is not None and found.diagnosis.detection == "broken"
-    incomplete = result.stopped.ending is not Ending.DONE or len(found.left_out) > LEFT_OUT_LIMIT * max(1, total)
+    incomplete = result.stopped.ending is not Ending.DONE or len(found.left_out) - unseen > LEFT_OUT_LIMIT * max(
+        1, total
+    )
     return 3 if incomplete or undecided or broken else 0
+
+
+def _unseen(one: QueryResult) -> bool:
+    return bool(one.runs) and all(run.state is RunState.UNSEEN for run in one.runs)

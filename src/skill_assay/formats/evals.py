@@ -1,4 +1,4 @@
-"""`evals/evals.json`, in every dialect people write it in, to an `EvalSet`."""
+"""`evals/evals.json`, in every dialect people write it in, and tables of prompts, to an `EvalSet`."""
 
 from __future__ import annotations
 
@@ -8,37 +8,51 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from skill_assay.errors import NotFoundError
+from skill_assay.errors import InputError, NotFoundError
+from skill_assay.formats.classes import class_key, class_tags, derived_class, with_class
 from skill_assay.formats.criteria import parse_criteria
-from skill_assay.formats.dialect import CRITERIA_KEYS, EVAL_ALIASES, EVAL_KEYS, locate
+from skill_assay.formats.dialect import CRITERIA_KEYS, EVAL_ALIASES, EVAL_KEYS, Located, locate
+from skill_assay.formats.document import Document, parse_document
 from skill_assay.formats.fields import Fields
 from skill_assay.formats.fixtures import check_fixtures
-from skill_assay.formats.jsontext import parse_json
 from skill_assay.formats.notes import Notes, raise_first, shown
+from skill_assay.formats.prompt_table import eval_rows, find_tables
 from skill_assay.formats.reading import read_source
 from skill_assay.formats.sniff import is_eval_file
 from skill_assay.formats.suggest import did_you_mean
 from skill_assay.model.evals import Environment, Eval, EvalSet, Expectation
 from skill_assay.model.findings import Finding, Severity
+from skill_assay.model.prompt_classes import NEGATIVE, class_of
 
-__all__ = ["examine_evals", "find_evals", "load_evals"]
+__all__ = ["examine_evals", "find_evals", "load_evals", "located_in"]
 
 
 def find_evals(skill_root: Path) -> Path:
     """The skill's evals: `evals/evals.json`, else the one file in `evals/` that holds evals, else that folder
-    when several do.
+    when several do, else a table of prompts there.
 
     Raises:
         NotFoundError: there are none.
+        InputError: there are only tables of prompts, and several.
     """
     folder = skill_root / "evals"
     if (folder / "evals.json").is_file():
         return folder / "evals.json"
     files = eval_files(folder)
+    if not files and (tables := find_tables(folder)):
+        return _only(tables, folder)
     if not files:
         hint = f"assay init {skill_root}  writes a first evals/evals.json to fill in."
         raise NotFoundError("there are no evals for this skill", file=str(folder / "evals.json"), hint=hint)
     return files[0] if len(files) == 1 else folder
+
+
+def _only(tables: list[Path], folder: Path) -> Path:
+    if len(tables) > 1:
+        names = ", ".join(path.name for path in tables)
+        hint = "Name the one to use with --evals."
+        raise InputError("there are several tables of prompts", file=str(folder), found=names, hint=hint)
+    return tables[0]
 
 
 def eval_files(folder: Path) -> list[Path]:
@@ -88,11 +102,11 @@ def _ids_of_one_kind(found: EvalSet) -> EvalSet:
 
 def _read_file(path: Path, skill_root: Path) -> EvalSet:
     source = read_source(path, what="evals file")
-    parsed = parse_json(source.text, str(path))
-    notes = Notes(str(path), parsed.line)
-    for twice in parsed.duplicates:
+    document = parse_document(source)
+    notes = Notes(str(path), document.line)
+    for twice in document.duplicates:
         notes.warn("duplicate-key", "a key stands twice in one object; the last one counts", twice)
-    located = locate(parsed.value, notes)
+    located = located_in(document, notes)
     if not located.evals and not notes.failed:
         notes.error(
             "no-evals", "there are no evals in this file", "$", remedy="Write at least one.", found="an empty list"
@@ -103,7 +117,23 @@ def _read_file(path: Path, skill_root: Path) -> EvalSet:
     for one, at in evals:
         check_fixtures(one, skill_root, path.parent, at, notes)
     plain = tuple(one for one, _ in evals)
+    if document.table:
+        plain = _classified(plain)
     return EvalSet(located.skill_name, plain, path, source.digest, notes.findings, located.extra)
+
+
+def located_in(document: Document, notes: Notes) -> Located:
+    """The evals of a parsed file, each with its JSON path."""
+    if not document.table:
+        return locate(document.value, notes)
+    rows = eval_rows(document.value)
+    return Located(None, [(row, f"$[{index}]") for index, row in enumerate(rows)])
+
+
+def _classified(evals: tuple[Eval, ...]) -> tuple[Eval, ...]:
+    """With the classes that a table says without a column for them."""
+    named = [(one, class_of(one.tags) or derived_class(one.prompt, one.should_trigger, ())) for one in evals]
+    return tuple(replace(one, tags=with_class(one.tags, word)) if word else one for one, word in named)
 
 
 def _join(sets: list[EvalSet]) -> EvalSet:
@@ -140,10 +170,11 @@ def _read_eval(raw: Any, path: str, notes: Notes) -> Eval | None:
     if prompt is None and not _noted(fields, keys["prompt"]):
         place = fields.at(keys["prompt"]) if keys["prompt"] else path
         notes.error("empty-prompt", "the eval has no prompt", place, remedy="Write what the agent is asked to do.")
-    extra = {name: value for name, value in raw.items() if name not in EVAL_KEYS}
+    extra = {name: value for name, value in raw.items() if name not in {*EVAL_KEYS, class_key(fields)}}
     _warn_unknown(extra, fields)
     original, id_ = _id(fields, keys["id"])
     expected_skill = fields.text("expected_skill")
+    wanted = _should_trigger(fields)
     return Eval(
         id=id_,
         prompt=prompt or "",
@@ -151,7 +182,7 @@ def _read_eval(raw: Any, path: str, notes: Notes) -> Eval | None:
         name=fields.text(keys["name"]),
         expected_output=fields.text(keys["expected_output"]),
         files=fields.texts(keys["files"]),
-        tags=fields.texts("tags"),
+        tags=_tags(fields, wanted),
         environment=_environment(fields),
         setup=fields.text("setup"),
         timeout_seconds=fields.positive("timeout_seconds"),
@@ -160,7 +191,7 @@ def _read_eval(raw: Any, path: str, notes: Notes) -> Eval | None:
         turns=fields.texts("turns"),
         reference=fields.text("reference"),
         original_id=original,
-        should_trigger=_should_trigger(fields),
+        should_trigger=wanted,
         expected_skill=expected_skill,
         extra=extra,
     )
@@ -256,6 +287,12 @@ def _environment(fields: Fields) -> Environment:
     inner = Fields(raw, fields.at("environment"), fields.notes)
     _warn_unknown((name for name in raw if name not in ("note", "vars")), inner)
     return Environment(note=inner.text("note") or "", vars=inner.texts("vars"))
+
+
+def _tags(fields: Fields, wanted: bool | None) -> tuple[str, ...]:
+    """With the class; an eval in which the skill should not fire is a negative control."""
+    tags = class_tags(fields, fields.texts("tags"), wanted)
+    return with_class(tags, NEGATIVE) if wanted is False else tags
 
 
 def _should_trigger(fields: Fields) -> bool | None:

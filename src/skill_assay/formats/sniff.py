@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from skill_assay.errors import InputError
+from skill_assay.formats.csvtext import csv_rows
 from skill_assay.formats.dialect import CRITERIA_KEYS, EVAL_ALIASES, LIST_KEYS, looks_like_eval
+from skill_assay.formats.prompt_table import eval_rows
 from skill_assay.formats.reading import read_source
 
 __all__ = ["Kind", "is_eval_file", "sniff", "sniff_value"]
@@ -32,6 +34,7 @@ class Kind(StrEnum):
     EVALS = "evals"
     TRIGGERS = "triggers"
     CONFIG = "configuration"
+    OPENAI = "metadata for Codex"
 
 
 def sniff(path: Path) -> Kind | None:
@@ -41,7 +44,11 @@ def sniff(path: Path) -> Kind | None:
     name = path.name.lower()
     if name == "skill.md":
         return Kind.SKILL
-    if name.endswith((".csv", ".yaml", ".yml")):
+    if name == "openai.yaml" and path.absolute().parent.name == "agents":
+        return Kind.OPENAI
+    if name.endswith(".csv"):
+        return _table(path)
+    if name.endswith((".yaml", ".yml")):
         return Kind.TRIGGERS
     if not name.endswith(".json"):
         return None
@@ -78,6 +85,18 @@ def _kind_of_items(items: list[dict[str, Any]]) -> Kind | None:
     labelled = sum(any(key in item for key in _LABELS) for item in spoken)
     graded = any(key in item for item in spoken for key in (*CRITERIA_KEYS, *EVAL_ALIASES["expected_output"]))
     return Kind.TRIGGERS if labelled and not graded else Kind.EVALS
+
+
+def _table(path: Path) -> Kind:
+    """A table that says what should hold, or does not say whether the skill should fire, is evals."""
+    try:
+        rows = csv_rows(read_source(path).text, str(path)).rows
+    except InputError:
+        return Kind.TRIGGERS
+    named = {name for row in rows for name in eval_rows([row])[0]}
+    spoken = any(key in named for key in EVAL_ALIASES["prompt"])
+    labelled = "should_trigger" in named or "expect" in named
+    return Kind.EVALS if spoken and ("expectations" in named or not labelled) else Kind.TRIGGERS
 
 
 def is_eval_file(path: Path) -> bool:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from skill_assay.errors import AssayError, InputError, NotFoundError
-from skill_assay.formats.csvtext import csv_rows
+from skill_assay.formats.classes import class_key, class_tags, derived_class, with_class
+from skill_assay.formats.document import parse_document
 from skill_assay.formats.fields import Fields
-from skill_assay.formats.jsontext import parse_json
 from skill_assay.formats.notes import Notes, child, raise_first, shown
-from skill_assay.formats.reading import Source, read_source
+from skill_assay.formats.reading import read_source
 from skill_assay.formats.skill import read_skill
 from skill_assay.formats.sniff import Kind, sniff
 from skill_assay.formats.suggest import did_you_mean
-from skill_assay.formats.yamltext import parse_yaml
 from skill_assay.model.findings import Finding, Severity
+from skill_assay.model.prompt_classes import calls_by_name, class_of
 from skill_assay.model.triggers import Query, QuerySet, Split
 
 __all__ = ["examine_queries", "find_queries", "load_queries"]
@@ -85,26 +84,17 @@ def examine_queries(path: Path, *, skill_name: str | None = None) -> tuple[Query
         InputError: the file can't be parsed at all.
     """
     source = read_source(path, what="trigger set")
-    value, line_of = _parse(source)
-    notes = Notes(str(path), line_of)
+    document = parse_document(source)
+    value = document.value
+    notes = Notes(str(path), document.line)
     reader = _Reader(notes, skill_name or _named(value) or _beside(path))
     queries = _merge([query for query in reader.queries(value) if query], notes)
+    if document.table:
+        queries = _classified(queries, reader.skill_name)
     if not queries and not notes.failed:
         notes.error("no-queries", "there are no queries in this file", "$", expected=_EXPECTED)
     plain = tuple(query for query, _ in queries)
     return QuerySet(plain, path, source.digest, notes.findings), notes.findings
-
-
-def _parse(source: Source) -> tuple[Any, Callable[[str], int | None]]:
-    file, ending = str(source.path), source.path.suffix.lower()
-    if ending == ".csv":
-        table = csv_rows(source.text, file)
-        return table.rows, table.line
-    if ending in (".yaml", ".yml"):
-        tree = parse_yaml(source.text, file)
-        return tree.value, tree.line
-    parsed = parse_json(source.text, file)
-    return parsed.value, parsed.line
 
 
 def _named(value: Any) -> str | None:
@@ -123,7 +113,7 @@ class _Reader:
     """Reads one file's queries; each comes with its place."""
 
     def __init__(self, notes: Notes, skill_name: str | None) -> None:
-        self._notes, self._skill_name = notes, skill_name
+        self._notes, self.skill_name = notes, skill_name
 
     def queries(self, value: Any) -> list[tuple[Query, str] | None]:
         if isinstance(value, list):
@@ -174,7 +164,7 @@ class _Reader:
             expected_skill=skill,
             files=context.texts("files") if context else (),
             turns=context.texts("turns") if context else (),
-            tags=fields.texts("tags"),
+            tags=class_tags(fields, fields.texts("tags"), label),
         )
         return query, path
 
@@ -194,12 +184,12 @@ class _Reader:
             expected = '"should_trigger": true or false'
             fields.notes.error("no-label", "the query has no label", fields.path, expected=expected)
             return None
-        if skill is not None and self._skill_name is None:
+        if skill is not None and self.skill_name is None:
             message = "the set says which skill should fire, but not which one is under test"
             remedy = 'Put the file into the skill\'s evals/, add "skill_name", or write should_trigger.'
             fields.notes.once("skill-unknown", message, fields.at(named), Severity.ERROR, remedy=remedy)
             return None
-        return skill is not None and skill == self._skill_name
+        return skill is not None and skill == self.skill_name
 
     def _skill(self, fields: Fields) -> str | None:
         name = fields.text(fields.first(_SKILL))
@@ -232,12 +222,26 @@ class _Reader:
         return None
 
     def _warn_unknown(self, fields: Fields) -> None:
+        known = {*_KNOWN, *_NOTES, class_key(fields)}
         for name in fields.raw:
-            if name not in _KNOWN and name not in _NOTES and not str(name).startswith(("_", "$")):
+            if name not in known and not str(name).startswith(("_", "$")):
                 remedy = did_you_mean(str(name), _KNOWN) + "It has no effect."
                 self._notes.once(
                     "unknown-key", f"{name} in a query means nothing here", fields.at(str(name)), remedy=remedy
                 )
+
+
+def _classified(queries: list[tuple[Query, str]], skill_name: str | None) -> list[tuple[Query, str]]:
+    """A prompt set of Codex's form says some classes without a column for them; another table is left as it is."""
+    names = (skill_name,)
+    if not any(class_of(query.tags) or calls_by_name(query.text, names) for query, _ in queries):
+        return queries
+    return [(_with_derived(query, names), at) for query, at in queries]
+
+
+def _with_derived(query: Query, names: tuple[str | None, ...]) -> Query:
+    named = class_of(query.tags) or derived_class(query.text, query.should_trigger, names)
+    return replace(query, tags=with_class(query.tags, named)) if named else query
 
 
 def _numbered(value: dict[str, Any], key: str) -> list[tuple[Any, str]]:

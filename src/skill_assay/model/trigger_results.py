@@ -8,10 +8,11 @@ from enum import StrEnum
 from typing import Literal
 
 from skill_assay.model.triggers import Query
-from skill_assay.stats.results import Classification, Interval
+from skill_assay.stats.results import Classification, Interval, Share
 
 __all__ = [
     "CatalogueCheck",
+    "ClassFigures",
     "DecidedBy",
     "Diagnosis",
     "Matrix",
@@ -38,6 +39,8 @@ class RunState(StrEnum):
     """Ended at its time limit before the skill was used: it shows nothing."""
     ERROR = "error"
     """Failed for a reason outside the agent's work: it shows nothing."""
+    UNSEEN = "unseen"
+    """The prompt itself calls the skill in a way that leaves no sign with this agent: it shows nothing."""
 
     @property
     def outcome(self) -> bool | None:
@@ -140,6 +143,21 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
+class ClassFigures:
+    """The queries of one class of prompts."""
+
+    queries: int
+    undecided: int
+    """Those of which no run showed anything; they are in neither share."""
+    as_wanted: Share
+    """Queries that pass: used where it should be, left alone where it should not. Wilson."""
+    fired: Share
+    """Decided runs in which the skill was used."""
+    unseen: int = 0
+    """Runs whose call of the skill leaves no sign with this agent."""
+
+
+@dataclass(frozen=True, slots=True)
 class TriggerResults:
     """A whole trigger evaluation."""
 
@@ -168,6 +186,8 @@ class TriggerResults:
     """`bare` queries, and those `with context`."""
     matrix: Matrix
     catalogue: CatalogueCheck
+    by_class: Mapping[str, ClassFigures] = field(default_factory=dict)
+    """By class of prompt, in the order of the classes; what has none last, under an empty name."""
     kind: SkillKind | None = None
     edited_description: bool = False
     """Whether another description than the skill's own was tried."""

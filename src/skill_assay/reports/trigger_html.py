@@ -6,9 +6,11 @@ from skill_assay.model.trigger_results import QueryResult, TriggerResults
 from skill_assay.reports.plain import harmless
 from skill_assay.reports.trigger_chart import heat_map_svg
 from skill_assay.reports.trigger_words import (
+    class_rows,
     decision_lines,
     f1_text,
     fired_text,
+    groups,
     left_out_lines,
     note_lines,
     range_text,
@@ -33,6 +35,8 @@ def triggers_page(found: TriggerResults) -> str:
         found=found,
         chart=chart,
         share=share_text,
+        classes=class_rows(found),
+        groups=groups(found),
         f1=f1_text(found),
         queries=[_row(one, found) for one in found.queries],
         lines=[*left_out_lines(found), *decision_lines(found)],

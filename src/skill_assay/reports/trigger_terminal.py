@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from skill_assay.model.trigger_results import QueryResult, TriggerResults
 from skill_assay.reports.plain import harmless
 from skill_assay.reports.trigger_words import (
+    class_rows,
     decision_lines,
     f1_text,
     false_alarms,
     fired_text,
+    groups,
     left_out_lines,
     missed,
     note_lines,
@@ -64,7 +66,7 @@ def print_triggers(
             console.print(_matrix(found))
         for line in captured.get().splitlines():
             say(line)
-    for line in _queries(found):
+    for line in (*_classes(found), *_queries(found)):
         say(line)
     for line in (*_groups(found), *left_out_lines(found), *decision_lines(found)):
         say(line)
@@ -115,6 +117,14 @@ def _matrix(found: TriggerResults) -> Table:
     return table
 
 
+def _classes(found: TriggerResults) -> Iterator[str]:
+    """A line a class of prompts, in columns."""
+    rows = [("class of prompts", "queries", "as wanted", "", "fired in runs", ""), *class_rows(found)]
+    widths = [max(len(row[at]) for row in rows) for at in range(6)]
+    for row in rows if found.by_class else ():
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
 def _queries(found: TriggerResults) -> Iterator[str]:
     for word, failed in (("Missed", missed(found)), ("False alarm", false_alarms(found))):
         for one in failed:
@@ -128,8 +138,7 @@ def _shown(one: QueryResult) -> str:
 
 def _groups(found: TriggerResults) -> Iterator[str]:
     """Figures by context and by tag."""
-    groups = [*found.by_context.items(), *((f"tag {tag}", scores) for tag, scores in found.by_tag.items())]
-    for name, scores in groups:
+    for name, scores in groups(found):
         parts = [f"accuracy {share_text(scores.accuracy)} of {scores.accuracy.n}"]
         parts += [f"recall {share_text(scores.recall)}"] if scores.recall.n else []
         parts += [f"specificity {share_text(scores.specificity)}"] if scores.specificity.n else []

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 
-from skill_assay.model.trigger_results import QueryResult, RunState, TriggerResults
+from skill_assay.model.prompt_classes import CLASSES
+from skill_assay.model.trigger_results import ClassFigures, QueryResult, RunState, TriggerResults
 from skill_assay.reports.figures import count, money
 from skill_assay.reports.plain import harmless
-from skill_assay.stats.results import Interval, Share
+from skill_assay.stats.results import Classification, Interval, Share
 
 __all__ = [
+    "class_rows",
     "decision_lines",
     "f1_text",
     "false_alarms",
     "fired_text",
+    "groups",
     "left_out_lines",
     "missed",
     "note_lines",
@@ -22,7 +25,11 @@ __all__ = [
     "undecided",
 ]
 
-_STATES = {RunState.TIMEOUT: "time limit", RunState.ERROR: "error"}
+_STATES = {
+    RunState.TIMEOUT: "time limit",
+    RunState.ERROR: "error",
+    RunState.UNSEEN: "called by name, which leaves no sign",
+}
 
 
 def share_text(share: Share) -> str:
@@ -63,6 +70,36 @@ def _failed(found: TriggerResults, positive: bool) -> list[QueryResult]:
     return sorted(failed, key=lambda one: one.rate or 0.0)
 
 
+def groups(found: TriggerResults) -> list[tuple[str, Classification]]:
+    """The figures by context and by tag; classes of prompts have lines of their own."""
+    tags = [(f"tag {tag}", scores) for tag, scores in found.by_tag.items() if tag not in CLASSES]
+    return [*found.by_context.items(), *tags]
+
+
+def class_rows(found: TriggerResults) -> list[tuple[str, ...]]:
+    """Per class of prompts: its name, queries, how many came out as wanted with the share, runs in which it fired.
+
+    Where nothing can be seen, that is said instead of a share.
+    """
+    return [
+        (
+            name or "no class",
+            str(one.queries),
+            f"{one.as_wanted.count} of {one.as_wanted.n}" if one.as_wanted.n else "unknown",
+            share_text(one.as_wanted),
+            f"{one.fired.count} of {one.fired.n}" if one.fired.n else "–",
+            _unknown(one),
+        )
+        for name, one in found.by_class.items()
+    ]
+
+
+def _unknown(one: ClassFigures) -> str:
+    words = [f"{one.undecided} undecided"] if one.undecided else []
+    words += [f"{count(one.unseen, 'run')} without a sign"] if one.unseen else []
+    return ", ".join(words)
+
+
 def fired_text(one: QueryResult, own: str) -> str:
     """`0/3  → invoice-fill fired`: the rate as a count, and which other skills were used."""
     others = Counter(name for run in one.runs for name in run.fired if name != own)
@@ -89,7 +126,7 @@ def _queries(n: int) -> str:
 
 
 def _reason(state: RunState, failure: str | None) -> str:
-    if state is RunState.TIMEOUT or failure is None:
+    if state is not RunState.ERROR or failure is None:
         return _STATES[state]
     return failure.replace("_", " ")
 

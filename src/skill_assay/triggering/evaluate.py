@@ -31,7 +31,8 @@ from skill_assay.triggering.advice import advise
 from skill_assay.triggering.catalogue import check_catalogue, copy_neighbours, installed_as, listing_warnings
 from skill_assay.triggering.choice import TriggerChoice
 from skill_assay.triggering.curtail import Curtailed
-from skill_assay.triggering.results import by_context, by_tag, judge_query, make_matrix, score
+from skill_assay.triggering.reach import reach_notes
+from skill_assay.triggering.results import by_class, by_context, by_tag, judge_query, make_matrix, score
 from skill_assay.triggering.states import Names, run_of, state_of, with_savings
 from skill_assay.triggering.subject import Subject
 from skill_assay.triggering.watch import Decider
@@ -141,9 +142,8 @@ def open_evaluation(
             [subject.skill, *subject.neighbours], session.agent.capabilities.listing, settings.model
         )
         warnings = listing_warnings(catalogue, installed_as(subject.skill), settings.model)
-        return Evaluation(
-            subject, choice, session, _names(subject, session), catalogue, (*subject.notes, *warnings), stack
-        )
+        notes = (*subject.notes, *warnings, *reach_notes(subject, session.agent))
+        return Evaluation(subject, choice, session, _names(subject, session), catalogue, notes, stack)
     except BaseException:
         stack.close()
         raise
@@ -220,6 +220,7 @@ def trigger_results(evaluation: Evaluation, result: Result) -> TriggerResults:
         scores=score(queries, seed),
         by_tag=by_tag(queries, seed),
         by_context=by_context(queries, seed),
+        by_class=by_class(queries),
         matrix=make_matrix(queries, own, evaluation.names.neighbours),
         catalogue=evaluation.catalogue,
         kind=choice.kind,

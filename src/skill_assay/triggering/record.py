@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skill_assay.formats.record import to_plain
-from skill_assay.model.trigger_results import QueryResult, RunState, TriggerResults
+from skill_assay.model.trigger_results import ClassFigures, QueryResult, RunState, TriggerResults
 from skill_assay.stats.results import Classification, Interval, Share
 
 __all__ = ["SCHEMA_VERSION", "results_record"]
@@ -35,17 +35,28 @@ def results_record(found: TriggerResults) -> dict[str, Any]:
             "passed": passed.count(True),
             "failed": passed.count(False),
             "undecided": passed.count(None),
-            "left_out": {state.value: _count(found, state) for state in (RunState.TIMEOUT, RunState.ERROR)},
+            "left_out": {state.value: _count(found, state) for state in _left_out(found)},
             **_scores(found.scores),
         },
         "by_tag": {tag: _scores(scores) for tag, scores in found.by_tag.items()},
         "by_context": {group: _scores(scores) for group, scores in found.by_context.items()},
+        **({"by_class": [_class(name, one) for name, one in found.by_class.items()]} if found.by_class else {}),
         "matrix": to_plain(found.matrix),
         "catalogue": to_plain(found.catalogue),
         "diagnosis": to_plain(found.diagnosis) if found.diagnosis else None,
         "runs_per_query": found.runs,
         **facts,
     }
+
+
+def _left_out(found: TriggerResults) -> list[RunState]:
+    unseen = [RunState.UNSEEN] if _count(found, RunState.UNSEEN) else []
+    return [RunState.TIMEOUT, RunState.ERROR, *unseen]
+
+
+def _class(name: str, one: ClassFigures) -> dict[str, Any]:
+    figures = {"queries": one.queries, "undecided": one.undecided, "unseen": one.unseen}
+    return {"class": name or None, **figures, "as_wanted": _share(one.as_wanted), "fired": _share(one.fired)}
 
 
 def _count(found: TriggerResults, state: RunState) -> int:

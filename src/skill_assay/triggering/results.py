@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from skill_assay.model.trigger_results import Matrix, MatrixRow, QueryResult, RunState, TriggerRun
+from skill_assay.model.prompt_classes import CLASSES, class_of
+from skill_assay.model.trigger_results import ClassFigures, Matrix, MatrixRow, QueryResult, RunState, TriggerRun
 from skill_assay.model.triggers import Query
 from skill_assay.stats.intervals import wilson
-from skill_assay.stats.results import Classification
+from skill_assay.stats.results import Classification, Share
 from skill_assay.stats.triggering import classify, curtailed_rate, reaches, stopping_point
 
-__all__ = ["by_context", "by_tag", "judge_query", "make_matrix", "score"]
+__all__ = ["by_class", "by_context", "by_tag", "judge_query", "make_matrix", "score"]
 
 
 def judge_query(
@@ -67,6 +68,32 @@ def by_tag(queries: Sequence[QueryResult], seed: int) -> dict[str, Classificatio
     """The figures of the queries with each tag, by tag."""
     tags = dict.fromkeys(tag for one in queries for tag in one.query.tags)
     return {tag: score([one for one in queries if tag in one.query.tags], seed) for tag in tags}
+
+
+def by_class(queries: Sequence[QueryResult]) -> dict[str, ClassFigures]:
+    """The figures of each class of prompts; nothing where no query has one."""
+    groups: dict[str, list[QueryResult]] = {}
+    for one in queries:
+        groups.setdefault(class_of(one.query.tags) or "", []).append(one)
+    if not any(groups):
+        return {}
+    return {name: _class_figures(groups[name]) for name in (*CLASSES, "") if name in groups}
+
+
+def _class_figures(queries: Sequence[QueryResult]) -> ClassFigures:
+    passed = [one.passed for one in queries if one.passed is not None]
+    runs = [run for one in queries for run in one.runs]
+    return ClassFigures(
+        queries=len(queries),
+        undecided=len(queries) - len(passed),
+        as_wanted=_share(sum(passed), len(passed)),
+        fired=_share(sum(one.triggers for one in queries), sum(one.decided for one in queries)),
+        unseen=sum(run.state is RunState.UNSEEN for run in runs),
+    )
+
+
+def _share(count: int, n: int) -> Share:
+    return Share(count, n, wilson(count, n))
 
 
 def by_context(queries: Sequence[QueryResult], seed: int) -> dict[str, Classification]:

@@ -14,6 +14,7 @@ from skill_assay.triggering.watch import NOT_WITHIN, counts_as_use
 
 __all__ = ["Names", "run_of", "state_of", "with_savings"]
 
+_UNSEEN = "the prompt calls the skill by its name, which leaves no sign with this agent"
 _NO_SIGNS = "this agent's output does not show whether a skill is used"
 
 
@@ -39,12 +40,15 @@ def state_of(trial: Trial, names: Names, subagents: bool) -> RunState:
     attempt = trial.last
     if attempt is None:
         return RunState.ERROR
+    unseen = attempt.started is not None and attempt.started.skill_signs is False
     if (attempt.ended_early or "").startswith(NOT_WITHIN):
-        return RunState.NOT_TRIGGERED
+        return RunState.UNSEEN if unseen else RunState.NOT_TRIGGERED
     if any(counts_as_use(use, names.own, subagents) for use in attempt.skill_uses):
         return RunState.TRIGGERED
     if attempt.failure is not None and attempt.failure.kind is FailureKind.TIME_LIMIT:
         return RunState.TIMEOUT
+    if trial.counts and unseen:
+        return RunState.UNSEEN
     return RunState.NOT_TRIGGERED if trial.counts and trial.skill_used is not None else RunState.ERROR
 
 
@@ -52,7 +56,8 @@ def run_of(trial: Trial, names: Names, subagents: bool) -> TriggerRun:
     """One run, as it enters the results."""
     attempt, state = trial.last or Attempt(0), state_of(trial, names, subagents)
     failure = attempt.failure
-    message = failure.message if failure else _NO_SIGNS if state is RunState.ERROR else ""
+    said = {RunState.ERROR: _NO_SIGNS, RunState.UNSEEN: _UNSEEN}.get(state, "")
+    message = failure.message if failure else said
     return TriggerRun(
         query_id=trial.id.eval_id,
         repeat=trial.id.repeat,

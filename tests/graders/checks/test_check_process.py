@@ -102,6 +102,11 @@ def test_only_looks_behind_separators_and_into_substitutions(desk):
         assert desk.verdict({"command_ran": {"only": ["ls"]}}) == "failed", line
 
 
+def test_a_redirection_separates_nothing():
+    line = "curl -s x 2>&1 | head -1; make &> log && cat <&3 >| out & rm x"
+    assert simple_commands(line) == ["curl -s x 2>&1", "head -1", "make &> log", "cat <&3 >| out", "rm x"]
+
+
 def test_a_quoted_separator_separates_nothing():
     assert simple_commands("echo 'a; b' && grep \"x|y\" f") == ["echo 'a; b'", 'grep "x|y" f']
     assert simple_commands("cat <<'E'\nit's\nE") == ["cat <<'E'", "it's", "E"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from skill_assay.errors import AssayError, InputError, NotFoundError
 from skill_assay.formats.config import examine_config
-from skill_assay.formats.dialect import locate
-from skill_assay.formats.evals import examine_evals
+from skill_assay.formats.document import parse_document
+from skill_assay.formats.evals import examine_evals, located_in
 from skill_assay.formats.frontmatter import read_frontmatter
 from skill_assay.formats.jsontext import parse_json
 from skill_assay.formats.lint.eval_rules import EVAL_RULES
@@ -17,6 +17,7 @@ from skill_assay.formats.lint.other_rules import CONFIG_RULES, QUERY_RULES
 from skill_assay.formats.lint.skill_rules import SKILL_RULES
 from skill_assay.formats.lint.subject import Subject
 from skill_assay.formats.notes import Notes
+from skill_assay.formats.openai_yaml import OPENAI_YAML, examine_openai_yaml, fires_by_itself
 from skill_assay.formats.reading import decode, read_source
 from skill_assay.formats.skill import examine_skill
 from skill_assay.formats.sniff import Kind, sniff
@@ -70,6 +71,8 @@ def _folder(path: Path, kind: Kind | None, check_problems: CheckProblems) -> lis
     reports = [_file(skill_file, Kind.SKILL, None, check_problems)] if kind is Kind.SKILL else []
     if reports and not any(found is Kind.EVALS for _, found in known):
         reports[0] = replace(reports[0], findings=(*reports[0].findings, _no_evals(path)))
+    if reports and (path / OPENAI_YAML).is_file():
+        reports.append(_file(path / OPENAI_YAML, Kind.OPENAI, _owner(path / OPENAI_YAML), check_problems))
     owner = _owner(evals / "evals.json")
     return reports + [_file(file, found, owner, check_problems) for file, found in known if found]
 
@@ -94,6 +97,8 @@ def _file(path: Path, kind: Kind, owner: Skill | None, check_problems: CheckProb
             return _skill(path)
         if kind is Kind.EVALS:
             return _evals(path, owner, check_problems)
+        if kind is Kind.OPENAI:
+            return _openai(path, owner)
         return _queries(path, owner) if kind is Kind.TRIGGERS else _config(path, owner)
     except InputError as error:
         return Report(str(path), kind, "could not be read", (_as_finding(error, str(path)),))
@@ -132,9 +137,9 @@ def _skill(path: Path) -> Report:
 def _evals(path: Path, owner: Skill | None, check_problems: CheckProblems) -> Report:
     root = owner.root if owner else path.absolute().parent.parent
     evals, findings = examine_evals(path, skill_root=root)
-    parsed = parse_json(read_source(path).text, str(path))
+    parsed = parse_document(read_source(path))
     notes = Notes(str(path), parsed.line)
-    located = locate(parsed.value, Notes("")).evals
+    located = located_in(parsed, Notes("")).evals
     places = (
         {one.id: at for one, (_, at) in zip(evals.evals, located, strict=False)} if _all_read(evals, located) else {}
     )
@@ -181,6 +186,12 @@ def _queries(path: Path, owner: Skill | None) -> Report:
     total = len(queries.queries)
     understood = f"{total} quer{'y' if total == 1 else 'ies'}: {positive} should trigger, {total - positive} should not"
     return Report(str(path), Kind.TRIGGERS, understood, findings + notes.findings)
+
+
+def _openai(path: Path, owner: Skill | None) -> Report:
+    values, findings = examine_openai_yaml(path, owner.name if owner else None)
+    alone = "" if fires_by_itself(path.absolute().parent.parent) else "; Codex never picks the skill up by itself"
+    return Report(str(path), Kind.OPENAI, f"{', '.join(map(str, values)) or 'nothing'}{alone}", findings)
 
 
 def _config(path: Path, owner: Skill | None) -> Report:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from skill_assay.formats.config import Configuration
 from skill_assay.formats.lint.subject import Rule, Subject
 from skill_assay.formats.notes import Notes
-from skill_assay.model.triggers import QuerySet
+from skill_assay.formats.openai_yaml import OPENAI_YAML, fires_by_itself
+from skill_assay.model.prompt_classes import EXPLICIT, calls_by_name, class_of
+from skill_assay.model.triggers import Query, QuerySet
 
 __all__ = ["CONFIG_RULES", "QUERY_RULES"]
 
@@ -38,12 +40,31 @@ def names_skill(subject: Subject[QuerySet], notes: Notes) -> None:
     if subject.skill is None:
         return
     name = subject.skill.name.lower()
-    told = [query for query in subject.content.queries if query.should_trigger and name in query.text.lower()]
+    told = [query for query in subject.content.queries if _asked(query) and name in query.text.lower()]
     if told:
         remedy = "Say it as a user would who does not know the skill."
         found = ", ".join(query.id for query in told[:10])
         message = f"{len(told)} queries name the skill, so they do not test its description"
         notes.info("names-skill", message, "$", found=found, remedy=remedy)
+
+
+def _asked(query: Query) -> bool:
+    """What is declared explicit is meant to name it."""
+    return query.should_trigger and class_of(query.tags) != EXPLICIT
+
+
+def never_by_itself(subject: Subject[QuerySet], notes: Notes) -> None:
+    """On Codex a skill may forbid what its trigger set asks for."""
+    skill = subject.skill
+    if skill is None or fires_by_itself(skill.root):
+        return
+    names = (skill.name, skill.folder)
+    asked = [one for one in subject.content.queries if _asked(one) and not calls_by_name(one.text, names)]
+    if asked:
+        remedy = f"Remove the key from {OPENAI_YAML}, or measure these with another agent."
+        found = ", ".join(one.id for one in asked[:10])
+        message = f"{len(asked)} queries want the skill used, and on Codex it never is unless called by ${skill.name}"
+        notes.warn("codex-never", f"{message} (allow_implicit_invocation: false)", "$", found=found, remedy=remedy)
 
 
 def path_missing(subject: Subject[Configuration], notes: Notes) -> None:
@@ -55,5 +76,5 @@ def path_missing(subject: Subject[Configuration], notes: Notes) -> None:
             notes.warn("path-missing", f"{key} is not there", f"$.{key}", found=found, remedy="Correct the path.")
 
 
-QUERY_RULES: tuple[Rule[QuerySet], ...] = (one_label, few_queries, names_skill)
+QUERY_RULES: tuple[Rule[QuerySet], ...] = (one_label, few_queries, names_skill, never_by_itself)
 CONFIG_RULES: tuple[Rule[Configuration], ...] = (path_missing,)

@@ -39,6 +39,11 @@ SHELL_TOOLS = frozenset(
 """Names, in lower case, under which agents offer a shell."""
 
 
+_REDIRECTION = re.compile(r"[<>]&|&>|>\|")
+_HIDE = str.maketrans("&|", "\ue000\ue001")
+_SHOW = {to: chr(sign) for sign, to in _HIDE.items()}
+
+
 def commands_of(calls: Sequence[ToolCall]) -> list[str]:
     """The command lines handed to a shell tool, in order."""
     return [line for call in calls if call.name.lower() in SHELL_TOOLS for line in _line(call)]
@@ -57,7 +62,9 @@ def _line(call: ToolCall) -> Iterator[str]:
 
 def simple_commands(line: str) -> list[str]:
     """The commands a shell line consists of, split at `&&`, `||`, `;`, `|`, `&` and line ends outside quotes."""
-    lexer = shlex.shlex(line.replace("\n", " ; "), posix=False, punctuation_chars=";&|")
+    # `2>&1`, `&>` and `>|` redirect; their signs part no commands.
+    hidden = _REDIRECTION.sub(lambda found: found[0].translate(_HIDE), line.replace("\n", " ; "))
+    lexer = shlex.shlex(hidden, posix=False, punctuation_chars=";&|")
     lexer.whitespace_split = True
     lexer.commenters = ""
     commands: list[list[str]] = [[]]
@@ -70,7 +77,7 @@ def simple_commands(line: str) -> list[str]:
     except ValueError:
         # An unclosed quote (a here-document, say): taken apart more coarsely.
         return [part.strip() for part in re.split(r"&&|\|\||[;|&\n]", line) if part.strip()]
-    return [" ".join(words) for words in commands if words]
+    return [" ".join(words).translate(_SHOW) for words in commands if words]
 
 
 @dataclass(frozen=True)

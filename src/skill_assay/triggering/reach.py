@@ -1,0 +1,34 @@
+"""What an agent will not show or not do, known before anything is launched."""
+
+from __future__ import annotations
+
+from skill_assay.formats.openai_yaml import OPENAI_YAML, fires_by_itself
+from skill_assay.model.prompt_classes import calls_by_name
+from skill_assay.model.protocols import Agent
+from skill_assay.triggering.subject import Subject
+
+__all__ = ["reach_notes"]
+
+_CODEX = "codex"
+
+
+def reach_notes(subject: Subject, agent: Agent) -> tuple[str, ...]:
+    """What of these queries can't come out, or can't be seen, with this agent."""
+    if agent.name != _CODEX:
+        return ()
+    skill = subject.skill
+    positives = [query for query in subject.queries if query.should_trigger]
+    called = [query for query in positives if calls_by_name(query.text, (skill.name, skill.folder))]
+    notes = []
+    if called:
+        which = ", ".join(query.id for query in called[:10])
+        notes.append(
+            f"{len(called)} of {len(positives)} positive queries call the skill by ${skill.name} ({which}): Codex puts "
+            "its text in without a sign, so whether it was used stays unknown and they are in no rate."
+        )
+    if not fires_by_itself(skill.root) and len(called) < len(positives):
+        notes.append(
+            f"{OPENAI_YAML} says allow_implicit_invocation: false: on Codex this skill never fires by itself, so the "
+            f"{len(positives) - len(called)} other positive queries will be missed."
+        )
+    return tuple(notes)
