@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import gc
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,6 +59,20 @@ def derive(
     Raises:
         NotFoundError: no run was found, or no eval is left.
     """
+    with _collector_rests():
+        return _derive(place, thresholds, primary, baseline, eval_ids, tags, previous, common)
+
+
+def _derive(
+    place: Path,
+    thresholds: Mapping[str, Any] | None,
+    primary: str | None,
+    baseline: str | None,
+    eval_ids: Iterable[str],
+    tags: Iterable[str],
+    previous: str | None,
+    common: bool,
+) -> Derived:
     found = discover(place, primary=primary, baseline=baseline)
     named, tagged = set(eval_ids), set(tags)
     if named or tagged:
@@ -69,6 +85,18 @@ def derive(
         comparison=_compare(found, previous, common or bool(named or tagged)),
     )
     return Derived(benchmark, inference, found)
+
+
+@contextmanager
+def _collector_rests() -> Iterator[None]:
+    """Nearly all that is made here is kept; a collection would walk through all of it each time, and find nothing."""
+    wanted = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if wanted:
+            gc.enable()
 
 
 def _compare(found: Found, named: str | None, common: bool) -> Comparison | None:
