@@ -18,6 +18,7 @@ from skill_assay.cli.progress import make_display
 from skill_assay.cli.resolve import Resolved, resolve
 from skill_assay.cli.suite import is_suite, run_suite
 from skill_assay.errors import InputError
+from skill_assay.formats.plugin_suite import plugin_skill
 from skill_assay.model.inference import EarlyStop
 from skill_assay.runner.session import Mode
 
@@ -73,7 +74,7 @@ def command(skill: str, **options: Any) -> int:
     Several agents or models (--agent a,b, --model m,n, or --agent AGENT/MODEL) are run as a suite: an iteration each,
     one table and plot, and whether a cheaper one with the skill matches a dearer one without it.
     """
-    root = Path(skill)
+    root = plugin_skill(Path(skill))
     if skills := skills_below(root):
         return _library(root, skills, options)
     resolved = resolve(root, options, several=True)

@@ -16,6 +16,7 @@ from skill_assay.formats.document import Document, parse_document
 from skill_assay.formats.fields import Fields
 from skill_assay.formats.fixtures import check_fixtures
 from skill_assay.formats.notes import Notes, raise_first, shown
+from skill_assay.formats.plugin_suite import case_folders, find_suite, is_suite, read_suite
 from skill_assay.formats.prompt_table import eval_rows, find_tables
 from skill_assay.formats.reading import read_source
 from skill_assay.formats.sniff import is_eval_file
@@ -29,7 +30,8 @@ __all__ = ["examine_evals", "find_evals", "load_evals", "located_in"]
 
 def find_evals(skill_root: Path) -> Path:
     """The skill's evals: `evals/evals.json`, else the one file in `evals/` that holds evals, else that folder
-    when several do, else a table of prompts there.
+    when several do, else a table of prompts there, else a suite of `claude plugin eval`: the skill's
+    own or its plugin's.
 
     Raises:
         NotFoundError: there are none.
@@ -41,6 +43,8 @@ def find_evals(skill_root: Path) -> Path:
     files = eval_files(folder)
     if not files and (tables := find_tables(folder)):
         return _only(tables, folder)
+    if not files and (suite := find_suite(skill_root)):
+        return suite
     if not files:
         hint = f"assay init {skill_root}  writes a first evals/evals.json to fill in."
         raise NotFoundError("there are no evals for this skill", file=str(folder / "evals.json"), hint=hint)
@@ -66,7 +70,7 @@ def load_evals(path: Path, *, skill_root: Path) -> EvalSet:
     """Read evals.
 
     Args:
-        path: a file, or a folder of files that are read as one set.
+        path: a file, or a folder of files that are read as one set, or a suite of `claude plugin eval`.
         skill_root: the skill's folder, from which fixtures are found.
 
     Raises:
@@ -85,11 +89,29 @@ def examine_evals(path: Path, *, skill_root: Path) -> tuple[EvalSet, tuple[Findi
         InputError: a file can't be read as JSON at all.
     """
     files = eval_files(path) if path.is_dir() else [path]
+    if (not files or path.suffix in (".md", ".yaml")) and case_folders(path):
+        suite = _suite(path, skill_root)
+        return suite, suite.findings
     if not files:
         raise NotFoundError("no file here holds evals", file=str(path), hint="assay init  writes a first one.")
     sets = [_read_file(file, skill_root) for file in files]
     found = _ids_of_one_kind(sets[0] if len(sets) == 1 else _join(sets))
     return found, found.findings
+
+
+def _suite(path: Path, skill_root: Path) -> EvalSet:
+    found = read_suite(path, skill_root=skill_root)
+    notes = Notes(str(found.root))
+    _refuse_twins([(one, one.id) for one in found.evals], notes)
+    for one in found.evals:
+        check_fixtures(one, skill_root, found.root, one.id, notes)
+    return replace(found, findings=found.findings + notes.findings)
+
+
+def _suite_beside(path: Path, notes: Notes) -> None:
+    if path.parent.name == "evals" and is_suite(path.parent):
+        remedy = f"Name one of its cases with --evals, as {case_folders(path.parent)[0]}."
+        notes.info("suite-beside", "the suite of `claude plugin eval` beside it is not read", "$", remedy=remedy)
 
 
 def _ids_of_one_kind(found: EvalSet) -> EvalSet:
@@ -116,6 +138,7 @@ def _read_file(path: Path, skill_root: Path) -> EvalSet:
     _refuse_twins(evals, notes)
     for one, at in evals:
         check_fixtures(one, skill_root, path.parent, at, notes)
+    _suite_beside(path, notes)
     plain = tuple(one for one, _ in evals)
     if document.table:
         plain = _classified(plain)
@@ -150,7 +173,8 @@ def _join(sets: list[EvalSet]) -> EvalSet:
     digest = hashlib.sha256("".join(part.digest for part in sets).encode()).hexdigest()
     found = notes.findings + tuple(finding for part in sets for finding in part.findings)
     name = names.pop() if len(names) == 1 else None
-    return EvalSet(name, tuple(evals), sets[0].source, digest, found)
+    read = tuple(part.source for part in sets)
+    return EvalSet(name, tuple(evals), sets[0].source, digest, found, read=read)
 
 
 def _of_file(one: Eval, file: Path, twin: bool) -> Eval:

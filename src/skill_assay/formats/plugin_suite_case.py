@@ -150,7 +150,7 @@ def read_case(folder: Path, top: Path, skill_root: Path) -> Case:
         id=folder.relative_to(top).as_posix(),
         prompt=prompt,
         expectations=tuple(expectations),
-        name=looks.of("name").text("name"),
+        name=_name(looks, folder),
         expected_output=looks.of("expected_outcome").text("expected_outcome"),
         files=setup.files,
         tags=looks.of("tags").texts("tags"),
@@ -159,6 +159,12 @@ def read_case(folder: Path, top: Path, skill_root: Path) -> Case:
         extra=looks.extra(),
     )
     return Case(one, _findings(reader), tuple(reader.read))
+
+
+def _name(looks: _Looks, folder: Path) -> str | None:
+    """Its name, where it says more than the folder's."""
+    name = looks.of("name").text("name")
+    return None if name == folder.name else name
 
 
 class _Looks:

@@ -12,7 +12,7 @@ from skill_assay.formats.reading import read_source
 
 __all__ = ["COPY_FILES", "CaseSetup", "read_setup"]
 
-COPY_FILES = 'cp -R "$(dirname "$0")/files/." .'
+COPY_FILES = 'cp -R "$(dirname "$0")/files/." . || exit 1'
 """The line of an exported script that puts the eval's files in place; read back, they are its files again."""
 _OWN_PLACE = re.compile(r"\$0|\$\{0|BASH_SOURCE|\$\{?[1-9@*]")
 _MOST_BYTES = 100_000

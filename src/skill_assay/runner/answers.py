@@ -20,7 +20,7 @@ def refuse_answers(skill: Skill, evals: EvalSet, fixtures: Mapping[str, Iterable
     Raises:
         InputError: a fixture is, or the skill as installed holds, the evals, their checks or a reference.
     """
-    expected = {evals.source.resolve(), *_references(skill, evals)}
+    expected = {*(path.resolve() for path in (evals.source, *evals.read)), *_references(skill, evals)}
     named = expected | {(evals.root / name).resolve() for name in _NAMES}
     for eval_id, files in fixtures.items():
         for source, place in files:

@@ -90,8 +90,7 @@ def _fixtures(one: Eval, evals: EvalSet, root: Path, allow_outside: bool) -> Fix
 
 def _file(evals: EvalSet) -> str:
     """The evals file, or their folder where several files are one set."""
-    several = any(finding.rule == "several-files" for finding in evals.findings)
-    return str(evals.root if several else evals.source)
+    return str(evals.root if evals.read else evals.source)
 
 
 def choose_evals(evals: EvalSet, eval_ids: tuple[str, ...], tags: tuple[str, ...]) -> tuple[Eval, ...]:

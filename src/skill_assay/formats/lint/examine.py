@@ -18,6 +18,7 @@ from skill_assay.formats.lint.skill_rules import SKILL_RULES
 from skill_assay.formats.lint.subject import Subject
 from skill_assay.formats.notes import Notes
 from skill_assay.formats.openai_yaml import OPENAI_YAML, examine_openai_yaml, fires_by_itself
+from skill_assay.formats.plugin_suite import case_folders, find_suite, is_suite, plugin_skill
 from skill_assay.formats.reading import decode, read_source
 from skill_assay.formats.skill import examine_skill
 from skill_assay.formats.sniff import Kind, sniff
@@ -50,9 +51,12 @@ def lint(path: Path, check_problems: CheckProblems) -> list[Report]:
     """
     if not path.exists():
         raise NotFoundError("there is nothing here", file=str(path))
+    path = plugin_skill(path)
     kind = sniff(path)
     if path.is_dir():
         return _folder(path, kind, check_problems)
+    if case_folders(path):
+        return _suite(path, _owner(path.parent), check_problems)
     if kind is None:
         expected = "a skill, evals, a trigger set or a configuration"
         raise InputError("is none of the files that are known here", file=str(path), expected=expected)
@@ -64,17 +68,46 @@ def _folder(path: Path, kind: Kind | None, check_problems: CheckProblems) -> lis
     evals = path / "evals" if kind is Kind.SKILL or (path / "evals").is_dir() else path
     files = [file for file in sorted(evals.glob("*")) if file.is_file()] if evals.is_dir() else []
     known = [(file, found) for file in files if (found := sniff(file)) not in (None, Kind.SKILL)]
-    if kind is not Kind.SKILL and not known:
+    suite = None if any(found is Kind.EVALS for _, found in known) else _suite_at(path, kind)
+    if kind is not Kind.SKILL and not known and suite is None:
         hint = "A skill is a folder with a SKILL.md; `assay init` begins one."
         raise NotFoundError("there is no SKILL.md here, nor evals", file=str(path), hint=hint)
     skill_file = path / "SKILL.md"
     reports = [_file(skill_file, Kind.SKILL, None, check_problems)] if kind is Kind.SKILL else []
-    if reports and not any(found is Kind.EVALS for _, found in known):
+    if reports and suite is None and not any(found is Kind.EVALS for _, found in known):
         reports[0] = replace(reports[0], findings=(*reports[0].findings, _no_evals(path)))
     if reports and (path / OPENAI_YAML).is_file():
         reports.append(_file(path / OPENAI_YAML, Kind.OPENAI, _owner(path / OPENAI_YAML), check_problems))
     owner = _owner(evals / "evals.json")
+    reports += _suite(suite, owner, check_problems) if suite else []
     return reports + [_file(file, found, owner, check_problems) for file, found in known if found]
+
+
+def _suite_at(path: Path, kind: Kind | None) -> Path | None:
+    """The suite of `claude plugin eval` that tests a skill, or that a folder is."""
+    if kind is Kind.SKILL:
+        return find_suite(path)
+    return next((folder for folder in (path / "evals", path) if is_suite(folder)), None)
+
+
+def _suite(path: Path, owner: Skill | None, check_problems: CheckProblems) -> list[Report]:
+    """Many files, judged as one set; what is in one of them is told under its name."""
+    root = owner.root if owner else path.absolute().parent
+    evals, findings = examine_evals(path, skill_root=root)
+    notes = Notes(str(evals.root))
+    for rule in EVAL_RULES:
+        rule(Subject(evals, owner, root), notes)
+    for one in evals.evals:
+        for expectation in one.expectations:
+            for error in check_problems(expectation, evals.root):
+                file = str(evals.root / expectation.place.split(" ")[0])
+                findings += (replace(_as_finding(error, file, "check-argument"), file=file, json_path=""),)
+    found = _needed(findings) + notes.findings
+    files = [file for file in dict.fromkeys(each.file for each in found) if file not in (str(path), notes.file)]
+    whole = tuple(each for each in found if each.file not in files)
+    parts = [(file, tuple(each for each in found if each.file == file)) for file in files]
+    first = Report(str(path), Kind.EVALS, _evals_understood(evals), whole)
+    return [first, *(Report(file, Kind.EVALS, "part of this suite", part) for file, part in parts)]
 
 
 def _no_evals(root: Path) -> Finding:
