@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "history": "All iterations of a skill as a table and a trend plot.",
     "view": "Look at results in a browser.",
     "power": "Say what so many evals and trials can see, and what they cost.",
+    "export": "Write evals or a trigger set for another tool, and say what has no counterpart there.",
     "doctor": "Show which agents are here and try our detection on them.",
     "clean": "Remove what dead runs left behind.",
 }
