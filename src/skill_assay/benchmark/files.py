@@ -13,6 +13,7 @@ from skill_assay.benchmark.descriptive import delta_strings
 from skill_assay.benchmark.gate import gate
 from skill_assay.model.benchmark import ArmFigures, Benchmark, EvalArm, EvalFigures, Run, Spread
 from skill_assay.model.comparison import Change, Comparison
+from skill_assay.reports.classes import class_record
 from skill_assay.reports.markdown import benchmark_markdown
 from skill_assay.reports.recommend import recommendations
 from skill_assay.workspace.store import Iteration
@@ -80,6 +81,7 @@ def benchmark_record(found: Benchmark) -> dict[str, Any]:
         "per_eval": [_per_eval(found, one) for one in found.evals],
         "thresholds_met": {one.name: one.met for one in found.thresholds if one.met is not None},
         "arms": [_arm(arm) for arm in found.arms],
+        **({"by_class": rows} if (rows := class_record(found)) else {}),
         "activation": {arm.arm.name: {"used": arm.used, "known": arm.use_known} for arm in found.arms},
         "exclusions": [
             _known(

@@ -89,10 +89,15 @@ def _dead(found: Benchmark) -> Iterator[str]:
 
 
 def _activation(found: Benchmark) -> Iterator[str]:
-    for arm in found.arms:
-        expected = arm.arm.role == "primary"
-        if expected and arm.use_known and arm.used < arm.use_known:
-            yield f"the skill was used in {arm.used} of {arm.use_known} trials of {arm.arm.name}"
+    if found.primary.arm.role != "primary":
+        return
+    name = found.primary.arm.name
+    used, known = found.use(wanted=True)
+    if used < known:
+        yield f"the skill was used in {used} of {known} trials of {name}"
+    used, known = found.use(wanted=False)
+    if used:
+        yield f"the skill was used in {used} of {known} trials of {name} in which it should not be (negative controls)"
 
 
 def _ungraded(found: Benchmark) -> Iterator[str]:

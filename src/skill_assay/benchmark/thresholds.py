@@ -143,12 +143,15 @@ def _excluded(gated: _Gated, limit: float) -> ThresholdResult:
 
 def _activation(gated: _Gated, limit: float) -> ThresholdResult:
     def below(one: EvalFigures) -> float | None:
+        if one.eval.negative:
+            return None
         cell = gated.ours(one)
         used = cell.used / cell.use_known if cell.use_known else None
         return used if used is not None and used < limit - _ROUND else None
 
-    arm = gated.primary
-    value = arm.used / arm.use_known if arm.use_known else None
+    cells = [gated.ours(one) for one in gated.evals if not one.eval.negative]
+    known = sum(cell.use_known for cell in cells)
+    value = sum(cell.used for cell in cells) / known if known else None
     reason = "whether the skill was used is not known"
     return _held("min_activation", limit, value, reason, gated.worst(below, _percent))
 

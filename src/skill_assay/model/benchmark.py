@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from skill_assay.model.comparison import Comparison
+from skill_assay.model.prompt_classes import NEGATIVE
 
 __all__ = [
     "NOTHING_GRADED",
@@ -65,6 +66,11 @@ class FoundEval:
     def key(self) -> str:
         """The id as text: what two places are compared by."""
         return str(self.id)
+
+    @property
+    def negative(self) -> bool:
+        """Whether the skill should not be used in it."""
+        return NEGATIVE in self.tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +335,11 @@ class Benchmark:
     def baseline(self) -> ArmFigures | None:
         """The arm it is compared with."""
         return next((arm for arm in self.arms if arm.arm.role == "baseline"), None)
+
+    def use(self, *, wanted: bool) -> tuple[int, int]:
+        """(used, known): the primary arm's trials over the evals in which the skill should be used, or should not."""
+        cells = [one.arms[self.primary.arm.name] for one in self.evals if one.eval.negative is not wanted]
+        return sum(cell.used for cell in cells), sum(cell.use_known for cell in cells)
 
     @property
     def partial(self) -> bool:

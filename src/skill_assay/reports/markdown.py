@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from skill_assay.model.benchmark import Benchmark, EvalFigures
+from skill_assay.reports.classes import class_table
 from skill_assay.reports.escape import safe
 from skill_assay.reports.plain import arm_label, arm_line, delta_line, dots, percent_of
 from skill_assay.reports.recommend import recommendations
@@ -39,7 +40,10 @@ def benchmark_markdown(
     places = plots or {}
     parts += [f"![{words}]({places[name]})" for name, words in _PLOTS.items() if name in places]
     parts += ["## Summary", "\n".join(summary(found)), _arms(found), *changes(found)]
-    parts += ["## Per-eval detail", _evals(found), "## Variance analysis", "\n".join(variance(found))]
+    parts += ["## Per-eval detail", _evals(found)]
+    if classes := class_table(found):
+        parts += ["## By class of prompts", classes]
+    parts += ["## Variance analysis", "\n".join(variance(found))]
     if found.exclusions:
         parts += ["## Left out", "\n".join(_exclusions(found))]
     if advice := recommendations(found):

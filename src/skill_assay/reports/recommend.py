@@ -60,11 +60,10 @@ def _unsettled(found: Benchmark) -> Iterator[str]:
 
 
 def _activation(found: Benchmark) -> Iterator[str]:
-    arm = found.primary
-    if arm.use_known and arm.used < arm.use_known:
-        left = arm.use_known - arm.used
+    used, known = found.use(wanted=True)
+    if used < known:
         yield (
-            f"the skill stayed unused in {left} of {arm.use_known} trials: look at its description before its body, "
+            f"the skill stayed unused in {known - used} of {known} trials: look at its description before its body, "
             "since an unused skill changes nothing"
         )
 

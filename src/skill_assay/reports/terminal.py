@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from skill_assay.model.benchmark import Benchmark, EvalArm, EvalFigures
+from skill_assay.reports.classes import class_lines
 from skill_assay.reports.plain import arm_label, arm_line, delta_line, dots, harmless, percent_of
 from skill_assay.reports.thresholds import figure, outcome
 
@@ -151,6 +152,7 @@ def _counts(found: Benchmark) -> Iterator[str]:
     yield line + (f"; {found.missing} missing" if found.missing else "")
     if found.primary.use_known:
         yield f"Skill used: {found.primary.used} of {found.primary.use_known} trials of {found.primary.arm.name}"
+    yield from class_lines(found)
     yield from _since(found)
     for one in found.thresholds:
         limit, value = figure(one.name, one.limit), figure(one.name, one.value)

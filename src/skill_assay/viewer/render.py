@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skill_assay.reports.classes import class_cells
 from skill_assay.reports.figures import count, money, percent, points
 from skill_assay.reports.plain import arm_label, delta_line
 from skill_assay.reports.thresholds import figure, outcome
@@ -45,6 +46,7 @@ def _environment() -> Environment:
     )
     found.filters |= {
         "arm": arm_label,
+        "class_cells": class_cells,
         "count": count,
         "delta_line": delta_line,
         "money": money,
