@@ -108,6 +108,16 @@ def test_one_file_can_be_named_and_one_of_no_skill_is_refused(tmp_path: Path) ->
     assert "no trigger set" in refused(str(skill), "--to", "codex-csv", "-o", str(tmp_path / "out"))
 
 
+def test_files_from_outside_are_taken_along_only_when_told(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a", encoding="utf-8")
+    evals = [{"id": "a", "prompt": "x", "files": ["../a.csv"], "expectations": ["y"]}]
+    skill, out = write_skill(tmp_path, evals), tmp_path / "out"
+    assert "outside" in refused(str(skill), "--to", "plugin-suite", "-o", str(out))
+    assert not out.exists()
+    export(str(skill), "--to", "plugin-suite", "-o", str(out), "--allow-outside-files")
+    assert files(out)["a/files/a.csv"] == b"a"
+
+
 @pytest.mark.client
 def test_claude_code_itself_takes_the_suite(tmp_path: Path, claude_binary: Path) -> None:
     """Without a login it reads every case, and stops before the first request."""

@@ -33,14 +33,15 @@ _SHOWN = 6
 )
 @click.option("-o", "--output", required=True, type=click.Path(), metavar="DIR", help="The folder to write into.")
 @click.option("--force", is_flag=True, help="Replace files that are there; of a case, its other graders go too.")
+@click.option("--allow-outside-files", is_flag=True, help="Take files from outside the skill's folder along.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", help="Output format.")
-def command(place: str, form: str, output: str, force: bool, format_: str) -> int:
+def command(place: str, form: str, output: str, force: bool, allow_outside_files: bool, format_: str) -> int:
     """Write the evals or the trigger set of PLACE (a skill's folder, or one file of evals or queries) for another tool.
 
     What has no counterpart there is said, by eval and expectation. Where anything is refused, nothing is written.
     """
     root = plugin_skill(Path(place))
-    found = _suite(root) if form == "plugin-suite" else _triggers(root, form)
+    found = _suite(root, allow_outside_files) if form == "plugin-suite" else _triggers(root, form)
     target = Path(output)
     cases = {name.split("/")[0] for name in found.texts} if form == "plugin-suite" else set()
     stale = _refuse(found, target, cases, force)
@@ -51,12 +52,13 @@ def command(place: str, form: str, output: str, force: bool, format_: str) -> in
     return 0
 
 
-def _suite(root: Path) -> Exported:
+def _suite(root: Path, allow_outside: bool) -> Exported:
     from skill_assay.formats.export_suite import export_suite
 
     skill = _skill_of(root)
     path = find_evals(skill.root) if _is_skill(root) else root
-    return export_suite(load_evals(path, skill_root=skill.root), skill_name=skill.name, skill_root=skill.root)
+    evals = load_evals(path, skill_root=skill.root)
+    return export_suite(evals, skill_name=skill.name, skill_root=skill.root, allow_outside=allow_outside)
 
 
 def _triggers(root: Path, form: str) -> Exported:

@@ -24,13 +24,14 @@ _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(?<!\.)")
 _TAKEN = frozenset({"node_modules", "results", "mocks", "con", "nul", "aux", "prn"})
 
 
-def export_suite(evals: EvalSet, *, skill_name: str, skill_root: Path) -> Exported:
+def export_suite(evals: EvalSet, *, skill_name: str, skill_root: Path, allow_outside: bool = False) -> Exported:
     """The files of the suite, with all that has no counterpart there.
 
     Args:
         evals: what is written.
         skill_name: of the skill under test.
         skill_root: its folder, from which fixtures are found.
+        allow_outside: also take fixtures that lie elsewhere, as those of a plugin's suite do.
 
     Raises:
         InputError: a fixture is missing or outside the skill, or nothing is left to be written.
@@ -51,7 +52,7 @@ def export_suite(evals: EvalSet, *, skill_name: str, skill_root: Path) -> Export
             losses.append(Loss(place, f"its id can't name a folder; it is called {folder} there"))
         folders.add(folder.lower())
         losses += [Loss(place, reason) for reason in _unsaid(one)]
-        case, files = _case(one, folder, skill_root)
+        case, files = _case(one, folder, resolve_fixtures(one, skill_root, allow_outside=allow_outside))
         texts |= {f"{folder}/{name}": text for name, text in (case | graders).items()}
         copies |= {f"{folder}/files/{name}": source for name, source in files.items()}
     if not texts:
@@ -70,7 +71,7 @@ def _folder(one: Eval, taken: set[str]) -> str:
     return name
 
 
-def _case(one: Eval, folder: str, skill_root: Path) -> tuple[dict[str, str], dict[str, Path]]:
+def _case(one: Eval, folder: str, fixtures: Iterable[tuple[Path, str]]) -> tuple[dict[str, str], dict[str, Path]]:
     """The files beside the graders, and the fixtures by their place."""
     keys: dict[str, object] = {"name": one.name} if one.name else {}
     keys |= {"tags": list(one.tags)} if one.tags else {}
@@ -78,7 +79,7 @@ def _case(one: Eval, folder: str, skill_root: Path) -> tuple[dict[str, str], dic
     keys |= {"timeout_seconds": _seconds(one)} if one.timeout_seconds else {}
     keys |= {"max_turns": _MAX_TURNS, "allowed_tools": list(TOOLS)}
     texts = {"prompt.md": _prose(keys, one.prompt)}
-    files = {place: source for source, place in resolve_fixtures(one, skill_root)}
+    files = {place: source for source, place in fixtures}
     if files or one.setup:
         script = ["#!/bin/bash"]
         script += ["# Puts the files of the eval in place.", COPY_FILES] if files else []
