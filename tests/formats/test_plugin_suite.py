@@ -274,3 +274,12 @@ def test_one_case_can_be_named(tmp_path: Path) -> None:
     )
     for path in (root / "evals/two", root / "evals/two/prompt.md"):
         assert [one.id for one in load_evals(path, skill_root=root).evals] == ["two"]
+
+
+def test_what_is_called_like_a_case_and_is_no_file_is_named(tmp_path: Path) -> None:
+    root = skill(tmp_path, {"evals/one/graders/g.md": "---\ntype: llm\n---\nx"})
+    (root / "evals/one/prompt.md").mkdir()
+    found = examine_evals(find_evals(root), skill_root=root)[0]
+    assert [(one.rule, one.message) for one in errors(found)] == [("unreadable", "is no file")]
+    with pytest.raises(InputError, match="is no file"):
+        load_evals(find_evals(root), skill_root=root)

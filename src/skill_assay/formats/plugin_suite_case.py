@@ -69,6 +69,8 @@ class _Reader:
         """A file of the case; `None` when there is none, or it can't be read, which is noted."""
         path = self.folder / name
         if not path.is_file() and not path.is_symlink():
+            if path.exists():
+                self.broken(path, InputError("is no file", hint="A case is a folder with prompt.md or case.yaml."))
             return None
         try:
             if not path.resolve().is_relative_to(self.top.resolve()):
