@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skill_assay.errors import InputError
 from skill_assay.formats.lint.examine import lint
-from skill_assay.formats.openai_yaml import OPENAI_YAML, examine_openai_yaml, fires_by_itself
+from skill_assay.formats.openai_yaml import OPENAI_YAML, codex_use, examine_openai_yaml
 from skill_assay.formats.skill import read_skill
 
 WHOLE = """interface:
@@ -47,7 +47,7 @@ def test_a_whole_file_is_read_without_a_word(tmp_path: Path) -> None:
     root = skill(tmp_path, WHOLE)
     (root / "assets").mkdir()
     (root / "assets" / "small.svg").write_text("<svg/>")
-    assert rules(root) == [] and fires_by_itself(root)
+    assert rules(root) == [] and codex_use(root) == "itself"
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,9 @@ def test_a_whole_file_is_read_without_a_word(tmp_path: Path) -> None:
     [
         ("policy: {allow_implicit_invocation: 'no'}", "not-boolean"),
         ("policy: [x]", "wrong-type"),
-        ("interface: {display_name: 3}", "wrong-type"),
+        ("policy: {allow_implicit_invocation: no}", "not-boolean"),
+        ("interface: {display_name: [3]}", "wrong-type"),
+        ("policy: {products: [nonsense]}", "wrong-type"),
         ("dependencies: {tools: x}", "wrong-type"),
         ("policy: {products: codex}", "wrong-type"),
         ("- x", "wrong-type"),
@@ -73,19 +75,25 @@ def test_what_is_wrong_is_said(tmp_path: Path, text: str, rule: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "fires"),
+    ("text", "use"),
     [
-        (None, True),
-        ("", True),
-        ("policy: {allow_implicit_invocation: false}", False),
-        ("policy: {allow_implicit_invocation: 'false'}", True),
-        ("policy: {allow_implicit_invocation: false}\ninterface: {display_name: 3}", True),
-        ("policy: {", True),
+        (None, "itself"),
+        ("", "itself"),
+        ("policy: {allow_implicit_invocation: false}", "name"),
+        ("policy: {allow_implicit_invocation: 'false'}", "itself"),
+        ("policy: {allow_implicit_invocation: no}", "itself"),
+        ("policy: {allow_implicit_invocation: False, products: [codex]}", "name"),
+        ("policy: {allow_implicit_invocation: false, products: [other]}", "itself"),
+        ("policy: {allow_implicit_invocation: false}\ninterface: {display_name: 3}", "name"),
+        ("policy: {allow_implicit_invocation: false}\ninterface: {display_name: [a]}", "itself"),
+        ("policy: {", "itself"),
+        ("policy: {products: [chatgpt]}", "never"),
+        ("policy: {products: []}", "itself"),
     ],
 )
-def test_whether_codex_may_pick_it_up(tmp_path: Path, text: str | None, fires: bool) -> None:
+def test_whether_codex_may_pick_it_up(tmp_path: Path, text: str | None, use: str) -> None:
     """What Codex passes over forbids nothing."""
-    assert fires_by_itself(skill(tmp_path, text)) is fires
+    assert codex_use(skill(tmp_path, text)) == use
 
 
 def test_it_is_part_of_the_skill_and_its_digest(tmp_path: Path) -> None:
@@ -113,7 +121,7 @@ def test_hostile_files_end_in_a_message_or_a_finding(tmp_path: Path, text: bytes
         assert rules(root)
     except InputError as error:
         assert str(error)
-    assert fires_by_itself(root)
+    assert codex_use(root) == "itself"
 
 
 VALUES = st.recursive(
@@ -131,4 +139,4 @@ def test_no_value_ends_in_anything_but_a_finding(value: object) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = skill(Path(folder), yaml.safe_dump(value))
         examine_openai_yaml(root / OPENAI_YAML, "cards")
-        fires_by_itself(root)
+        codex_use(root)

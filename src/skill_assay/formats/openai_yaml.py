@@ -1,7 +1,8 @@
 """`agents/openai.yaml` in a skill's folder: what Codex shows of the skill, whether it may pick it up, what it needs.
 
-Codex's own reader (0.171) passes over keys it does not know, and over the whole file where a value has another type;
-then nothing in it holds.
+Measured with Codex 0.171: it passes over keys it does not know, and over the whole file, policy included, where a
+section or list is something else, a product is unknown, or a truth is not plainly true or false (`no` is a text to it).
+A number or a truth where a text is due is taken as one.
 """
 
 from __future__ import annotations
@@ -9,19 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import yaml
 
 from skill_assay.errors import AssayError
 from skill_assay.formats.fields import Fields
 from skill_assay.formats.notes import Notes, child, shown
 from skill_assay.formats.reading import read_source
 from skill_assay.formats.suggest import did_you_mean
-from skill_assay.formats.yamltext import parse_yaml
+from skill_assay.formats.yamltext import YamlText, parse_yaml
 from skill_assay.model.findings import Finding
 
-__all__ = ["OPENAI_YAML", "examine_openai_yaml", "fires_by_itself"]
+__all__ = ["OPENAI_YAML", "CodexUse", "codex_use", "examine_openai_yaml"]
 
 OPENAI_YAML = "agents/openai.yaml"
+CodexUse = Literal["itself", "name", "never"]
 _INTERFACE = ("display_name", "short_description", "icon_small", "icon_large", "brand_color", "default_prompt")
 _TOOL = ("type", "value", "description", "transport", "command", "url")
 _SECTIONS: Mapping[str, tuple[str, ...]] = {
@@ -31,17 +35,22 @@ _SECTIONS: Mapping[str, tuple[str, ...]] = {
 }
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 _BLURB = (25, 64)
+_PRODUCTS = ("atlas", "chatgpt", "codex")
+_PASSED_OVER = ("wrong-type", "not-boolean")
 
 
-def fires_by_itself(skill_root: Path) -> bool:
-    """Whether Codex may pick the skill up without being told to: unless `policy` forbids it."""
+def codex_use(skill_root: Path) -> CodexUse:
+    """How Codex may come to use the skill: by itself, only when called by `$name`, or never, as it is for others."""
     try:
         values, findings = examine_openai_yaml(skill_root / OPENAI_YAML)
     except AssayError:
-        return True
+        return "itself"
     policy = values.get("policy")
-    broken = any(finding.rule in ("wrong-type", "not-boolean") for finding in findings)
-    return broken or not isinstance(policy, dict) or policy.get("allow_implicit_invocation") is not False
+    if not isinstance(policy, dict) or any(finding.rule in _PASSED_OVER for finding in findings):
+        return "itself"
+    if policy.get("products") and "codex" not in policy["products"]:
+        return "never"
+    return "name" if policy.get("allow_implicit_invocation") is False else "itself"
 
 
 def examine_openai_yaml(path: Path, skill_name: str | None = None) -> tuple[Mapping[str, Any], tuple[Finding, ...]]:
@@ -65,7 +74,7 @@ def examine_openai_yaml(path: Path, skill_name: str | None = None) -> tuple[Mapp
     _warn_unknown(whole, tuple(_SECTIONS))
     sections = {name: _section(whole, name) for name in _SECTIONS}
     _interface(sections["interface"], path.parent.parent, skill_name)
-    _policy(sections["policy"])
+    _policy(sections["policy"], tree)
     _tools(sections["dependencies"])
     return raw, notes.findings
 
@@ -87,7 +96,7 @@ def _warn_unknown(fields: Fields, known: tuple[str, ...]) -> None:
 
 
 def _interface(fields: Fields, root: Path, skill_name: str | None) -> None:
-    texts = {name: fields.text(name) for name in _INTERFACE}
+    texts = {name: _text(fields, name) for name in _INTERFACE}
     blurb, colour, prompt = texts["short_description"], texts["brand_color"], texts["default_prompt"]
     low, high = _BLURB
     if blurb and not low <= len(blurb) <= high:
@@ -115,11 +124,31 @@ def _inside(root: Path, name: str) -> bool:
         return False
 
 
-def _policy(fields: Fields) -> None:
-    fields.flag("allow_implicit_invocation")
+def _text(fields: Fields, name: str) -> str | None:
+    """A text, or what stands for one."""
+    value = fields.raw.get(name)
+    return str(value) if isinstance(value, (int, float)) else fields.text(name)
+
+
+def _policy(fields: Fields, tree: YamlText) -> None:
+    allowed = fields.flag("allow_implicit_invocation")
+    written = _written(tree, "policy", "allow_implicit_invocation")
+    if allowed is not None and written is not None and written.lower() not in ("true", "false"):
+        message = f"{written} is a text to Codex, which passes over the whole file"
+        place, expected = fields.at("allow_implicit_invocation"), "true or false"
+        fields.notes.error("not-boolean", message, place, found=written, expected=expected)
     products = fields.raw.get("products")
-    if products is not None and not (isinstance(products, list) and all(isinstance(one, str) for one in products)):
-        fields.wrong("products", "a list of texts")
+    if products is not None and not (isinstance(products, list) and all(one in _PRODUCTS for one in products)):
+        fields.wrong("products", f"a list of {', '.join(_PRODUCTS)}")
+
+
+def _written(tree: YamlText, *path: str) -> str | None:
+    """A value as it stands in the file: YAML's older rules, by which it was read, know more words for a truth."""
+    node = tree.node
+    for name in path:
+        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+        node = next((value for key, value in pairs if key.value == name), None)
+    return node.value if isinstance(node, yaml.ScalarNode) else None
 
 
 def _tools(fields: Fields) -> None:
@@ -132,7 +161,7 @@ def _tools(fields: Fields) -> None:
     for index, raw in enumerate(tools):
         one = Fields(raw, f"{fields.at('tools')}[{index}]", fields.notes)
         _warn_unknown(one, _TOOL)
-        texts = {name: one.text(name) for name in _TOOL}
-        if texts["type"] != "mcp" and not (raw.get("type") is not None and texts["type"] is None):
+        texts = {name: _text(one, name) for name in _TOOL}
+        if texts["type"] != "mcp":
             found = shown(raw.get("type"))
             one.notes.warn("openai-tool", "Codex knows tools of the type mcp only", one.path, found=found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skill_assay.formats.openai_yaml import OPENAI_YAML, fires_by_itself
+from skill_assay.formats.openai_yaml import OPENAI_YAML, codex_use
 from skill_assay.model.prompt_classes import calls_by_name
 from skill_assay.model.protocols import Agent
 from skill_assay.triggering.subject import Subject
@@ -19,6 +19,9 @@ def reach_notes(subject: Subject, agent: Agent) -> tuple[str, ...]:
     skill = subject.skill
     positives = [query for query in subject.queries if query.should_trigger]
     called = [query for query in positives if calls_by_name(query.text, (skill.name, skill.folder))]
+    use = codex_use(skill.root)
+    if use == "never":
+        return (f"{OPENAI_YAML} names other products only: Codex does not show this skill, and nothing will fire.",)
     notes = []
     if called:
         which = ", ".join(query.id for query in called[:10])
@@ -26,7 +29,7 @@ def reach_notes(subject: Subject, agent: Agent) -> tuple[str, ...]:
             f"{len(called)} of {len(positives)} positive queries call the skill by ${skill.name} ({which}): Codex puts "
             "its text in without a sign, so whether it was used stays unknown and they are in no rate."
         )
-    if not fires_by_itself(skill.root) and len(called) < len(positives):
+    if use == "name" and len(called) < len(positives):
         notes.append(
             f"{OPENAI_YAML} says allow_implicit_invocation: false: on Codex this skill never fires by itself, so the "
             f"{len(positives) - len(called)} other positive queries will be missed."

@@ -17,7 +17,7 @@ from skill_assay.formats.lint.other_rules import CONFIG_RULES, QUERY_RULES
 from skill_assay.formats.lint.skill_rules import SKILL_RULES
 from skill_assay.formats.lint.subject import Subject
 from skill_assay.formats.notes import Notes
-from skill_assay.formats.openai_yaml import OPENAI_YAML, examine_openai_yaml, fires_by_itself
+from skill_assay.formats.openai_yaml import OPENAI_YAML, codex_use, examine_openai_yaml
 from skill_assay.formats.plugin_suite import case_folders, find_suite, is_suite, plugin_skill
 from skill_assay.formats.reading import decode, read_source
 from skill_assay.formats.skill import examine_skill
@@ -223,8 +223,12 @@ def _queries(path: Path, owner: Skill | None) -> Report:
 
 def _openai(path: Path, owner: Skill | None) -> Report:
     values, findings = examine_openai_yaml(path, owner.name if owner else None)
-    alone = "" if fires_by_itself(path.absolute().parent.parent) else "; Codex never picks the skill up by itself"
-    return Report(str(path), Kind.OPENAI, f"{', '.join(map(str, values)) or 'nothing'}{alone}", findings)
+    means = {
+        "itself": "",
+        "name": "; Codex never picks the skill up by itself",
+        "never": "; the skill is not there for Codex, only for other products",
+    }[codex_use(path.absolute().parent.parent)]
+    return Report(str(path), Kind.OPENAI, f"{', '.join(map(str, values)) or 'nothing'}{means}", findings)
 
 
 def _config(path: Path, owner: Skill | None) -> Report:

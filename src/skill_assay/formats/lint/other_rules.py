@@ -5,7 +5,7 @@ from __future__ import annotations
 from skill_assay.formats.config import Configuration
 from skill_assay.formats.lint.subject import Rule, Subject
 from skill_assay.formats.notes import Notes
-from skill_assay.formats.openai_yaml import OPENAI_YAML, fires_by_itself
+from skill_assay.formats.openai_yaml import OPENAI_YAML, codex_use
 from skill_assay.model.prompt_classes import EXPLICIT, calls_by_name, class_of
 from skill_assay.model.triggers import Query, QuerySet
 
@@ -56,15 +56,19 @@ def _asked(query: Query) -> bool:
 def never_by_itself(subject: Subject[QuerySet], notes: Notes) -> None:
     """On Codex a skill may forbid what its trigger set asks for."""
     skill = subject.skill
-    if skill is None or fires_by_itself(skill.root):
+    use = codex_use(skill.root) if skill else "itself"
+    if skill is None or use == "itself":
         return
     names = (skill.name, skill.folder)
-    asked = [one for one in subject.content.queries if _asked(one) and not calls_by_name(one.text, names)]
+    wanted = [one for one in subject.content.queries if one.should_trigger]
+    asked = [one for one in wanted if use == "never" or (_asked(one) and not calls_by_name(one.text, names))]
     if asked:
-        remedy = f"Remove the key from {OPENAI_YAML}, or measure these with another agent."
+        why = "products names no codex" if use == "never" else "allow_implicit_invocation: false"
+        unless = "" if use == "never" else f" unless called by ${skill.name}"
+        remedy = f"Change {OPENAI_YAML}, or measure these with another agent."
         found = ", ".join(one.id for one in asked[:10])
-        message = f"{len(asked)} queries want the skill used, and on Codex it never is unless called by ${skill.name}"
-        notes.warn("codex-never", f"{message} (allow_implicit_invocation: false)", "$", found=found, remedy=remedy)
+        message = f"{len(asked)} queries want the skill used, and on Codex it never is{unless} ({why})"
+        notes.warn("codex-never", message, "$", found=found, remedy=remedy)
 
 
 def path_missing(subject: Subject[Configuration], notes: Notes) -> None:
