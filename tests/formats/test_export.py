@@ -19,6 +19,7 @@ from skill_assay.formats.fixtures import resolve_fixtures
 from skill_assay.formats.triggers import load_queries
 from skill_assay.model.evals import Check, Eval, EvalSet, Expectation
 from skill_assay.model.findings import Severity
+from skill_assay.model.prompt_classes import class_of
 from skill_assay.model.triggers import Query, QuerySet
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30).map(str.strip)
@@ -251,6 +252,17 @@ def test_trigger_sets_are_read_as_they_were(queries: list[Query]) -> None:
             assert [(one.id, one.text, one.should_trigger) for one in read.queries] == [
                 (one.id, one.text, one.should_trigger) for one in numbered
             ]
+
+
+def test_the_class_of_a_prompt_is_written_and_read_again(tmp_path: Path) -> None:
+    tags = [("explicit",), ("implicit", "near"), (), ("negative-control",)]
+    queries = tuple(Query(f"q{n}", f"do {n}", n < 3, tags=said) for n, said in enumerate(tags))
+    exported = codex_table(QuerySet(queries, Path("t.json"), ""), "hello")
+    assert exported.texts["hello.prompts.csv"].splitlines()[0] == "id,should_trigger,prompt,class"
+    assert [(loss.place, loss.reason) for loss in exported.losses] == [("query q1", "tags is not written")]
+    put(exported, tmp_path)
+    read = load_queries(tmp_path / "hello.prompts.csv").queries
+    assert [class_of(one.tags) for one in read] == ["explicit", "implicit", None, "negative-control"]
 
 
 def test_what_a_query_says_beyond_its_label_is_named() -> None:

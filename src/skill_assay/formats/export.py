@@ -7,9 +7,10 @@ import io
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from skill_assay.model.prompt_classes import class_of
 from skill_assay.model.triggers import Query, QuerySet
 
 __all__ = ["Exported", "Loss", "codex_table", "eval_set", "quoted"]
@@ -42,13 +43,20 @@ def quoted(value: object) -> str:
 
 
 def codex_table(queries: QuerySet, name: str) -> Exported:
-    """A table of prompts as OpenAI's guide for Codex has it: `id,should_trigger,prompt`."""
+    """A table of prompts as OpenAI's guide for Codex has it, and a column for the class where a query has one."""
+    classes = [class_of(query.tags) for query in queries.queries]
     table = io.StringIO(newline="")
     writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(["id", "should_trigger", "prompt"])
-    for query in queries.queries:
-        writer.writerow([query.id, "true" if query.should_trigger else "false", query.text])
-    return Exported({f"{name}.prompts.csv": table.getvalue()}, _lost(queries, ()))
+    writer.writerow(["id", "should_trigger", "prompt", *(["class"] if any(classes) else [])])
+    for query, named in zip(queries.queries, classes, strict=True):
+        row = [query.id, "true" if query.should_trigger else "false", query.text]
+        writer.writerow([*row, *([named or ""] if any(classes) else [])])
+    plain = replace(queries, queries=tuple(_unclassed(query) for query in queries.queries))
+    return Exported({f"{name}.prompts.csv": table.getvalue()}, _lost(plain, ()))
+
+
+def _unclassed(query: Query) -> Query:
+    return replace(query, tags=tuple(tag for tag in query.tags if tag != class_of(query.tags)))
 
 
 def eval_set(queries: QuerySet) -> Exported:
