@@ -21,6 +21,8 @@ DEFAULT_PLACES = ("answer", "files")
 TOTAL_LIMIT = 60_000_000
 """Characters looked into in all."""
 SHOWN_HITS = 5
+_SEPARATORS = ((", ", ": "), (",", ":"))
+"""As Python writes JSON, and as JavaScript does: patterns are written for either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +114,12 @@ def _line(event: Event) -> str | None:
 
 
 def input_text(given: Mapping[str, Any]) -> str:
-    """A tool's input as text: each text in it as it stands, then the whole as JSON."""
+    """A tool's input as text: each text in it as it stands, then the whole as JSON with blanks and without."""
     try:
-        whole = json.dumps(given, ensure_ascii=False, default=str)
+        forms = [json.dumps(given, ensure_ascii=False, default=str, separators=pair) for pair in _SEPARATORS]
     except (ValueError, RecursionError):
-        whole = ""
-    return "\n".join([*leaves(given), whole])
+        forms = []
+    return "\n".join([*leaves(given), *forms])
 
 
 def leaves(value: Any, depth: int = 20) -> Iterator[str]:

@@ -35,6 +35,7 @@ def busy(desk):
         ({"tool_called": {"tool": "Write", "input_matches": 'say "hi"$'}}, "failed"),
         ({"tool_called": {"tool": "Write", "input_matches": 'say "hi"'}}, "passed"),
         ({"tool_called": {"tool": "Write", "input_matches": '"file_path": "report'}}, "passed"),
+        ({"tool_called": {"tool": "Write", "input_matches": '"file_path":"report'}}, "passed"),
         ({"tool_not_called": "WebFetch"}, "passed"),
         ({"tool_not_called": "Bash"}, "failed"),
         ({"tool_not_called": {"tool": "Bash", "input_matches": "rm -rf"}}, "passed"),
