@@ -31,7 +31,7 @@ def reach_notes(subject: Subject, agent: Agent) -> tuple[str, ...]:
         )
     if use == "name" and len(called) < len(positives):
         notes.append(
-            f"{OPENAI_YAML} says allow_implicit_invocation: false: on Codex this skill never fires by itself, so the "
-            f"{len(positives) - len(called)} other positive queries will be missed."
+            f"{OPENAI_YAML} says allow_implicit_invocation: false: on Codex this skill never fires by itself, so "
+            f"positive queries that do not call it will be missed ({len(positives) - len(called)} of {len(positives)})."
         )
     return tuple(notes)
