@@ -140,7 +140,7 @@ def test_auto_is_none_for_a_simulated_agent_and_where_nobody_is_signed_in(tmp_pa
 
 @pytest.mark.parametrize(
     ("spec", "word"),
-    [("nobody", "No such agent"), ("simulated", "can't judge"), ("scripted: nowhere.json", "can't be played")],
+    [("nobody", "no such judge"), ("simulated", "can't judge"), ("scripted: nowhere.json", "can't be played")],
 )
 def test_a_judge_that_can_not_be_had_is_said_before_anything_is_launched(spec: str, word: str) -> None:
     with pytest.raises(InputError, match=word):
@@ -150,3 +150,8 @@ def test_a_judge_that_can_not_be_had_is_said_before_anything_is_launched(spec: s
 def test_votes_are_odd() -> None:
     with pytest.raises(InputError, match="odd"):
         RunSettings(judge_votes=2)
+
+
+def test_a_misspelt_judge_is_answered_with_the_judges_there_are() -> None:
+    with pytest.raises(InputError, match=r"no such judge \(found scriptd:x, expected auto, none, claude-code/MODEL"):
+        make_voice("scriptd:x", NoSandbox(), {})

@@ -153,7 +153,13 @@ def make_voice(
 
 def _agent_voice(spec: str, sandbox: Sandbox, env: Mapping[str, str], base_url: str | None, check: bool) -> AgentVoice:
     name, model = (spec, "") if spec.startswith("command") else spec.split("/", 1) if "/" in spec else (spec, "")
-    agent = create_agent(name)
+    try:
+        agent = create_agent(name)
+    except InputError as error:
+        expected = (
+            "auto, none, claude-code/MODEL, codex/MODEL, anthropic:MODEL, openai:MODEL, command: …, scripted: FILE"
+        )
+        raise InputError("There is no such judge", found=spec, expected=expected) from error
     if agent.capabilities.simulated:
         raise InputError("a simulated agent can't judge", found=spec, hint="Use --judge 'scripted: FILE.json'.")
     if check and agent.detect(env) is None:
