@@ -107,19 +107,22 @@ def block(text: str) -> str:
 
 
 def agents() -> str:
-    """One row for each agent with a program of its own, from its adapter."""
+    """One row for each agent that asks a model, from its adapter."""
     lines = [
         "| agent | `--agent` | program, or the variable that names it | npm package, version tested | signed in by |",
         "|---|---|---|---|---|",
     ]
     can = ["| `--agent` | " + " | ".join(WORDS.values()) + " |", "|---|" + "---|" * len(WORDS)]
     for name in agent_names():
-        agent = create_agent(name) if name not in ("command", "simulated") else None
-        program = getattr(sys.modules[type(agent).__module__], "PROGRAM", None) if agent else None
-        if agent is None or program is None:
+        if name in ("command", "simulated"):
             continue
-        cells = [program.title, f"`{name}`", f"`{program.command}`, `{program.variable}`"]
-        cells += [f"`{program.package}` {program.tested}", ways(agent)]
+        agent = create_agent(name)
+        program = getattr(sys.modules[type(agent).__module__], "PROGRAM", None)
+        if program is None:
+            cells = ["built in", f"`{name}`", "Skill Assay itself", "the extra `api`", ways(agent)]
+        else:
+            cells = [program.title, f"`{name}`", f"`{program.command}`, `{program.variable}`"]
+            cells += [f"`{program.package}` {program.tested}", ways(agent)]
         lines.append(f"| {' | '.join(cells)} |")
         can.append(f"| `{name}` | {' | '.join(yes(getattr(agent.capabilities, key)) for key in WORDS)} |")
     return "\n".join([*lines, "", *can]) + "\n"

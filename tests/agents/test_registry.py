@@ -49,3 +49,10 @@ def test_fault_2_no_agent_is_an_error_that_helps() -> None:
     said = str(error.value)
     assert error.value.exit_code == 2
     assert "npm install" in said and "ASSAY_CLAUDE_CODE" in said and "--agent 'command:" in said
+
+
+def test_the_built_in_one_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is always here where its library is, and would be taken without anyone having asked."""
+    monkeypatch.setattr(registry, "agent_names", lambda: ("api", "command", "simulated"))
+    with pytest.raises(InputError, match="No coding agent was found"):
+        registry.detect_default({"OPENAI_API_KEY": "sk-x"})

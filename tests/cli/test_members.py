@@ -25,6 +25,7 @@ def labels(agents: str | tuple[str, ...] | None, models: str | tuple[str, ...] |
         ("command: my agent, with commas", ["command: my agent, with commas"]),
         ("claude-code,command: mine --tags a,b", ["claude-code", "command: mine --tags a,b"]),
         ("simulated: a,b.json", ["simulated: a,b.json"]),
+        ("api/openai:gpt-5.5,api/anthropic:opus,codex", ["api/openai:gpt-5.5", "api/anthropic:opus", "codex"]),
         ("", []),
     ],
 )

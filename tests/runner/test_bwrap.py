@@ -203,6 +203,12 @@ def test_further_files_can_be_shown_read_only(place: Place, outside: Path) -> No
     assert "Read-only" in end.stderr
 
 
+def test_what_a_launch_reads_beside_itself_is_shown(place: Place, outside: Path) -> None:
+    launch = Launch(["sh", "-c", f"cat {outside}/secret.txt"], {"PATH": PATH}, place.work, readable=(outside,))
+    end, lines = go(launch, place)
+    assert lines == ["the user's own"], end.stderr
+
+
 def test_names_are_known_inside(place: Place) -> None:
     _, lines = sh("id -un; getent hosts localhost | head -1", place)
     assert lines[0] == "trial"

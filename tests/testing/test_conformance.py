@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from skill_assay.agents.api import Api
 from skill_assay.agents.claude_code import ClaudeCode
 from skill_assay.agents.codex import Codex
 from skill_assay.agents.copilot import Copilot
@@ -55,6 +57,17 @@ def test_an_adapter_does_right(name: str, case: Case, client: Callable[[str], Pa
         return ADAPTERS[name](env=user)
 
     assert check(Subject(create, DIALECTS[name], env), case) == []
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("model", ["anthropic:scripted", "openai:scripted", "openai-responses:scripted"])
+def test_the_built_in_agent_does_right(model: str, case: Case) -> None:
+    """Of two providers, in three protocols; its program is ours, and stands on the extra `api`."""
+    pytest.importorskip("pydantic_ai", reason="the extra `api` is not installed")
+    if case.name == "ended" and sys.platform != "linux":
+        pytest.skip("what is left behind is looked for in /proc")
+    dialect = dataclasses.replace(DIALECTS["api"], model=model)
+    assert check(Subject(lambda user: Api(env=user), dialect, {"PATH": os.environ["PATH"]}), case) == []
 
 
 class Programs(Dialect):

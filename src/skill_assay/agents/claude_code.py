@@ -70,6 +70,7 @@ class ClaudeCode:
 
     name = "claude-code"
     capabilities = Capabilities(
+        install=PROGRAM.advice,
         slash=True,
         slash_signs=True,
         turns=True,

@@ -70,6 +70,7 @@ class Codex:
 
     name = "codex"
     capabilities = Capabilities(
+        install=PROGRAM.advice,
         slash=True,
         schema=True,
         tokens=True,

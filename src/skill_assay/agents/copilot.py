@@ -42,6 +42,7 @@ class Copilot:
 
     name = "copilot"
     capabilities = Capabilities(
+        install=PROGRAM.advice,
         mcp=True,
         note="Its events tell no tokens and no price.",
         user_skills=("~/.copilot/skills", "~/.agents/skills", "~/.claude/skills"),

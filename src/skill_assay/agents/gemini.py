@@ -44,6 +44,7 @@ class Gemini:
 
     name = "gemini"
     capabilities = Capabilities(
+        install=PROGRAM.advice,
         tokens=True,
         turn_limit=True,
         mcp=True,

@@ -50,6 +50,7 @@ class OpenCode:
 
     name = "opencode"
     capabilities = Capabilities(
+        install=PROGRAM.advice,
         tokens=True,
         cost=True,
         mcp=True,

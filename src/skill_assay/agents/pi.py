@@ -39,6 +39,7 @@ class Pi:
 
     name = "pi"
     capabilities = Capabilities(
+        install=PROGRAM.advice,
         tokens=True,
         cost=True,
         note="A skill's use is seen when its SKILL.md is read. The model is named as provider/model.",

@@ -49,6 +49,7 @@ class Qwen:
 
     name = "qwen"
     capabilities = Capabilities(
+        install=PROGRAM.advice,
         tokens=True,
         turn_limit=True,
         mcp=True,

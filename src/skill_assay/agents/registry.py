@@ -17,8 +17,8 @@ __all__ = ["GROUP", "agent_names", "create_agent", "detect_default", "stored_par
 
 GROUP = "skill_assay.agents"
 
-_NEVER_DEFAULT = frozenset({"command", "simulated"})
-"""Agents a person must ask for by name: one needs a command, the other is none."""
+_NEVER_DEFAULT = frozenset({"api", "command", "simulated"})
+"""Agents a person must ask for by name: one needs a model, one a command, and one is none."""
 
 
 def agent_names() -> tuple[str, ...]:

@@ -120,7 +120,8 @@ def _text(looked: list[_Looked], reports: Mapping[str, CanaryReport], facts: Map
 
 def _agent_lines(one: _Looked, report: CanaryReport | None) -> list[str]:
     if one.detected is None:
-        return [f"{one.name}: not found"]
+        install = one.agent.capabilities.install.partition(";")[0]
+        return [f"{one.name}: not found{f'. {install}' if install else ''}"]
     lines = [f"{one.name} {one.detected.version}", f"  at {one.detected.path}", f"  signed in: {one.sign_in}"]
     if one.problem:
         lines += [f"  {line}" for line in one.problem.splitlines()]

@@ -47,7 +47,8 @@ def split_agents(text: str) -> Iterator[str]:
     left = text.strip()
     while left:
         first, comma, rest = left.partition(",")
-        if ":" in first or not comma:
+        # A colon after the slash is part of a model's name.
+        if ":" in first.partition("/")[0] or not comma:
             yield left
             return
         if first.strip():

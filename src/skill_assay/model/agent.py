@@ -64,6 +64,8 @@ class Capabilities:
     """It needs to reach a model's API; false for agents that run wholly here."""
     sign_in: str = "Sign in to it, or set its key (`assay doctor` shows how it is signed in)"
     """What a person can do when it answers that nobody is signed in."""
+    install: str = ""
+    """What a person can do where it is missing."""
     simulated: bool = False
     """Nothing it shows is a real agent's work."""
     note: str = ""

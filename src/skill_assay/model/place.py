@@ -43,5 +43,7 @@ class Launch:
     """The signal by which this program ends cleanly."""
     feed: bytes | None = None
     """Laid on a descriptor whose number replaces the first word `{feed}` of `argv`: what no process list may show."""
+    readable: tuple[Path, ...] = ()
+    """What it reads beside itself and its runtime: a sandbox shows it, under the same names."""
     wrappers: int = 0
     """Processes a sandbox puts above the program itself: the end signal goes past them."""

@@ -79,6 +79,13 @@ class Dialect:
 
 _ABOUT = {"description": "Look around"}
 DIALECTS: Mapping[str, Dialect] = {
+    "api": Dialect(
+        skills=".agents/skills",
+        shell_tool="bash",
+        skill_tool="skill",
+        read_tool="read",
+        model="anthropic:scripted",
+    ),
     "claude-code": Dialect(
         skills=".claude/skills",
         shell_tool="Bash",

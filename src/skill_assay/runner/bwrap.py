@@ -96,7 +96,7 @@ class BwrapSandbox:
     def wrap(self, launch: Launch, place: Place) -> Launch:
         """The same launch behind the wall."""
         program = _program(launch, place)
-        seen = [*self._readable, *runtime_folders(program, launch.env)]
+        seen = [*self._readable, *launch.readable, *runtime_folders(program, launch.env)]
         arguments = [
             *_options(_user_namespace()),
             *_system(place),
