@@ -5,6 +5,7 @@ Facts measured with the real program (1.0.102) that this file rests on:
 - Without a provider of one's own it asks GitHub; `COPILOT_PROVIDER_*` names one (bring your own key).
 - Skills are read from `.github/skills`, `.agents/skills` and `.claude/skills`.
 - A use is a call of the tool `skill` that ends with success.
+- Its events name no tokens; a file does, which it writes at its end, in place of whatever has that name.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _OWN = ("COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN")
 _PROVIDER = ("COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_TYPE", "COPILOT_MODEL", "COPILOT_OFFLINE")
 _BUILT_IN = ["customize-cloud-agent", "github-pr-media"]
 _MCP = ".mcp-servers.json"
+_USAGE = ".usage.json"
 
 
 class Copilot:
@@ -43,8 +45,9 @@ class Copilot:
     name = "copilot"
     capabilities = Capabilities(
         install=PROGRAM.advice,
+        tokens=True,
         mcp=True,
-        note="Its events tell no tokens and no price.",
+        note="Tokens are known of attempts it ends by itself; a price only with a provider of your own.",
         user_skills=("~/.copilot/skills", "~/.agents/skills", "~/.claude/skills"),
     )
 
@@ -78,6 +81,7 @@ class Copilot:
         """The command line, with the prompt on standard input."""
         folder = request.place.home / ".copilot"
         folder.mkdir(exist_ok=True)
+        (request.place.home / _USAGE).unlink(missing_ok=True)
         (folder / "settings.json").write_text(json.dumps({"disabledSkills": _BUILT_IN}), encoding="utf-8")
         env = trial_environment(self._env, request, {"COPILOT_HOME": f"{request.home}/.copilot"}, (*_TOKENS, *_OWN))
         if request.base_url:
@@ -94,13 +98,14 @@ class Copilot:
 
     def parser(self, request: Request) -> Parser:
         """A parser that knows where this attempt's skills lie."""
-        return CopilotParser(work=request.work, home=request.home)
+        return CopilotParser(work=request.work, home=request.home, usage_file=request.place.home / _USAGE)
 
 
 def _options(request: Request) -> list[str]:
     options = ["--output-format", "json", "--no-auto-update", "--disable-builtin-mcps", "--no-ask-user"]
     options += ["--trust-folder", "--no-remote", "--disable-client-telemetry"]
     options += [f"--secret-env-vars={','.join((*_TOKENS, *_OWN))}"]
+    options += ["--usage-output-file", f"{request.home}/{_USAGE}"]
     if request.tools:
         options += ["--allow-all-tools", "--allow-all-paths"]
     else:

@@ -1,19 +1,34 @@
-"""Reads what `copilot -p … --output-format json` prints. Pure: bytes in, events out.
+"""Reads what `copilot -p … --output-format json` prints. Bytes in, events out.
 
-It names neither tokens nor a price in its events; with `--usage-output-file` it would in a file of its own.
+It names no tokens in its events but in a file of its own (`--usage-output-file`), written when it ends by itself. That
+one, and nothing else, is read from disk, at the end.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from skill_assay.agents.api_words import failure_from_words
-from skill_assay.agents.json_lines import Lines, mapping, mappings, number, without_answer
+from skill_assay.agents.json_lines import Lines, mapping, mappings, number, whole, without_answer
+from skill_assay.agents.pricing import list_price
 from skill_assay.agents.skill_reads import Readers
 from skill_assay.agents.skill_tool import SkillTool
 from skill_assay.errors import Failure
-from skill_assay.model.transcript import Event, Finished, Other, Retrying, Started, Text, ToolCall, ToolResult, Usage
+from skill_assay.model.transcript import (
+    Event,
+    Finished,
+    Other,
+    Retrying,
+    Started,
+    Text,
+    Tokens,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 
 __all__ = ["CopilotParser"]
 
@@ -21,10 +36,11 @@ _READERS = Readers((".github/skills", ".agents/skills", ".claude/skills"), {"vie
 _SILENT = (
     *("assistant.idle", "assistant.intent", "assistant.message_delta", "assistant.message_start"),
     *("assistant.reasoning", "assistant.reasoning_delta", "assistant.tool_call_delta", "assistant.turn_end"),
-    *("assistant.turn_retry", "assistant.turn_start", "assistant.usage", "model.call_final_result"),
-    *("model.call_finished", "model.call_start", "skill.invoked", "tool.execution_partial_result"),
+    *("assistant.turn_retry", "assistant.turn_start", "assistant.usage", "model.call_finished"),
+    *("model.call_start", "skill.invoked", "tool.execution_partial_result"),
     *("tool.execution_progress", "tool.shell_output", "user.message"),
 )
+_USAGE_BYTES = 1_000_000
 _SILENT_GROUPS = ("session.", "permission.", "hook.")
 """Notices about the session itself."""
 
@@ -35,9 +51,12 @@ class CopilotParser:
     Args:
         work: the working directory as the agent sees it.
         home: its HOME.
+        usage_file: where it writes what it used, as we see it.
     """
 
-    def __init__(self, *, work: str = "", home: str = "") -> None:
+    def __init__(self, *, work: str = "", home: str = "", usage_file: Path | None = None) -> None:
+        self._usage_file = usage_file
+        self._own_provider = False
         self._lines = Lines(self._events)
         self._skills = SkillTool("skill", "skill", work, home, _READERS)
         self._started = False
@@ -56,8 +75,9 @@ class CopilotParser:
         """The last message, or why there is none."""
         milliseconds = number(mapping(mapping(self._result).get("usage")).get("totalApiDurationMs"))
         seconds = None if milliseconds is None else milliseconds / 1000
-        usage = Usage(turns=self._turns or None, api_seconds=seconds)
-        models = (self._model,) if self._model and self._turns else ()
+        tokens, cost, named = self._used()
+        usage = Usage(tokens, cost, self._turns or None, seconds)
+        models = named or ((self._model,) if self._model and self._turns else ())
         if self._failure is not None:
             return Finished(None, usage, self._failure, models=models)
         if self._result is None or exit_code != 0 or self._result.get("exitCode"):
@@ -66,6 +86,17 @@ class CopilotParser:
                 failure = failure_from_words(stderr, default=failure.kind)
             return Finished(None, usage, failure, models=models)
         return Finished(self._answer or "", usage, models=models)
+
+    def _used(self) -> tuple[Tokens | None, float | None, tuple[str, ...]]:
+        """Tokens, their list price and the models. GitHub bills by another measure, so only a provider of one's own has
+        a price."""
+        by_model = {name: _tokens(mapping(about)) for name, about in _metrics(self._usage_file).items()}
+        used = {str(name): tokens for name, tokens in by_model.items() if tokens.total}
+        if not used:
+            return None, None, ()
+        prices = [list_price(tokens, name) for name, tokens in used.items()] if self._own_provider else [None]
+        known = [price for price in prices if price is not None]
+        return sum(used.values(), Tokens()), sum(known) if len(known) == len(used) else None, tuple(used)
 
     def _events(self, data: Mapping[str, Any]) -> Iterator[Event]:
         kind, about = str(data["type"]), mapping(data.get("data"))
@@ -87,6 +118,8 @@ class CopilotParser:
                 self._failure = failure_from_words(str(about["message"]), status=about.get("statusCode"))
             case "result":
                 self._result = data
+            case "model.call_final_result":
+                self._own_provider = about.get("isByok") is True
             case _ if kind not in _SILENT and not kind.startswith(_SILENT_GROUPS):
                 yield Other(kind, known=False, raw=data)
 
@@ -112,6 +145,24 @@ class CopilotParser:
         result = ToolResult(str(about["toolCallId"]), str(said), about.get("success") is not True, _parent(about))
         yield result
         yield from self._skills.answered(result)
+
+
+def _metrics(file: Path | None) -> Mapping[str, Any]:
+    """What it used, by model; empty where it wrote nothing that can be read."""
+    try:
+        if file is None or file.is_symlink() or not file.is_file() or file.stat().st_size > _USAGE_BYTES:
+            return {}
+        return mapping(mapping(json.loads(file.read_bytes())).get("modelMetrics"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def _tokens(about: Mapping[str, Any]) -> Tokens:
+    """`inputTokens` includes what went through the cache."""
+    used = mapping(about.get("usage"))
+    names = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+    whole_input, output, read, written = (whole(used.get(name)) for name in names)
+    return Tokens(max(0, whole_input - read - written), output, read, written)
 
 
 def _parent(about: Mapping[str, Any]) -> str | None:
