@@ -40,6 +40,24 @@ def test_an_ordinary_end() -> None:
     assert 0 < (end.first_line_seconds or 0) <= end.wall_seconds
 
 
+def test_standard_error_can_be_followed_line_by_line() -> None:
+    errors: list[bytes] = []
+
+    def see(line: bytes) -> str | None:
+        errors.append(line)
+        return "enough" if line == b"two" else None
+
+    launch = Launch(["/bin/sh", "-c", "echo out; echo one >&2; echo two >&2; sleep 60"])
+    end, lines = go(launch, on_error_line=see)
+    assert (end.ended_early, errors, lines, end.stderr) == ("enough", [b"one", b"two"], [b"out"], "one\ntwo\n")
+
+
+def test_the_last_piece_of_standard_error_is_a_line() -> None:
+    errors: list[bytes] = []
+    go(Launch(["/bin/sh", "-c", "printf last >&2"]), on_error_line=errors.append)
+    assert errors == [b"last"]
+
+
 def test_the_identity_names_the_launcher_and_the_programs_group() -> None:
     checked: list[bool] = []
 

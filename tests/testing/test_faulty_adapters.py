@@ -57,6 +57,15 @@ class Thrifty(Spoilt):
         return dataclasses.replace(self.parser.end(exit_code, stderr), usage=Usage(tokens=Tokens(1200, 42)))
 
 
+class Wasteful(Spoilt):
+    """Takes what a cache held for fresh input."""
+
+    def end(self, exit_code: int | None, stderr: str) -> Finished:
+        finished = self.parser.end(exit_code, stderr)
+        tokens = finished.usage.tokens or Tokens()
+        return dataclasses.replace(finished, usage=Usage(tokens=Tokens(tokens.total - tokens.output, tokens.output)))
+
+
 class AtHome(Codex):
     """Launches with the user's own home."""
 
@@ -88,9 +97,11 @@ def spoilt(parser: Callable[[Parser], Parser]) -> type[Codex]:
         (spoilt(Cheerful), "error-401", "a failure has an answer"),
         (spoilt(Thrifty), "skill-first", "tokens"),
         (AtHome, "skill-first", "of the user's own home"),
+        (spoilt(Cheerful), "time-limit", "has an answer"),
+        (spoilt(Wasteful), "skill-later", "from a cache"),
         (Hasty, "text-only", "did not reach the model as it is"),
     ],
-    ids=["trusting", "cheerful", "thrifty", "at-home", "hasty"],
+    ids=["trusting", "cheerful", "thrifty", "at-home", "cheerful-late", "wasteful", "hasty"],
 )
 def test_a_fault_is_found(adapter: type[Codex], case: str, said: str, client: Callable[[str], Path]) -> None:
     env = {"PATH": os.environ["PATH"], "ASSAY_CODEX": str(client("codex"))}

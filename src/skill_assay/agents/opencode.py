@@ -7,7 +7,8 @@ Facts measured with the real program (1.18.33) that this file rests on:
 - A folder `.opencode` in the project makes it fetch packages into it, so skills lie in `.agents/skills`.
 - One skill is built in; a permission takes it out of the catalogue.
 - It keeps configuration, data and cache below the XDG folders, which lie in the fresh home.
-- Left alone it repeats a failed request without an event.
+- It repeats a failed request up to five times, for more than a minute, or for as long as the server says, and without
+  an event. Its log, which goes to standard error, has a line for each.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ _FIXED = {
     "OPENCODE_DISABLE_MODELS_FETCH": "1",
 }
 _CONFIG = ".opencode-config.json"
+_LOGS = ("--print-logs", "--log-level", "ERROR")
 
 
 class OpenCode:
@@ -85,7 +87,7 @@ class OpenCode:
             env["OPENAI_API_KEY"] = DUMMY_KEY
         if shutil.which("rg", path=env["PATH"]) is None:
             raise InputError("OpenCode opens skills with ripgrep, which is missing", hint="Install ripgrep (`rg`).")
-        argv = [PROGRAM.require(self._env), "run", "--format", "json", "--title", "trial", "--pure", "--auto"]
+        argv = [PROGRAM.require(self._env), "run", "--format", "json", "--title", "trial", "--pure", "--auto", *_LOGS]
         model = _model(request)
         if model:
             argv += ["--model", model]

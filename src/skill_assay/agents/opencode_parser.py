@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -10,14 +11,26 @@ from skill_assay.agents.json_lines import Lines, mapping, number, whole, without
 from skill_assay.agents.pricing import list_price
 from skill_assay.agents.skill_reads import Readers
 from skill_assay.agents.skill_tool import SkillTool
-from skill_assay.errors import Failure
-from skill_assay.model.transcript import Event, Finished, Other, Started, Text, Tokens, ToolCall, ToolResult, Usage
+from skill_assay.errors import Failure, FailureKind
+from skill_assay.model.transcript import (
+    Event,
+    Finished,
+    Other,
+    Retrying,
+    Started,
+    Text,
+    Tokens,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 
 __all__ = ["OpenCodeParser"]
 
 _READERS = Readers(
     (".opencode/skill", ".opencode/skills", ".agents/skills", ".claude/skills"), {"read": "filePath"}, ("bash",)
 )
+_FAILED_REQUEST = re.compile(rb'message="stream error" .*? error\.error="(?:\w+: )?((?:[^"\\]|\\.)*)')
 
 
 class OpenCodeParser:
@@ -49,6 +62,15 @@ class OpenCodeParser:
     def feed(self, line: bytes) -> Iterable[Event]:
         """The events of one line."""
         return self._lines.feed(line)
+
+    def feed_error(self, line: bytes) -> Iterable[Event]:
+        """The events of one line of its log: a request that failed and is repeated, for it tells nobody else."""
+        found = _FAILED_REQUEST.search(line)
+        if found is None or self._failure is not None:
+            return ()
+        words = found[1].decode("utf-8", "replace")
+        # It repeats what it takes for a passing fault of the server, whatever the words.
+        return (Retrying(failure_from_words(words, default=FailureKind.SERVER_ERROR)),)
 
     def end(self, exit_code: int | None, stderr: str) -> Finished:
         """The last text, or why there is none."""

@@ -21,6 +21,7 @@ from skill_assay.model.place import Launch
 __all__ = ["Exit", "Identity", "run"]
 
 _READ_BYTES = 1 << 18
+_ERROR_LINE = 64 * 1024
 _DRAIN_IDLE_SECONDS = 1.0
 _DRAIN_SECONDS = 30.0
 """How long output may still come, once the launcher is gone, from a process it could not kill."""
@@ -68,6 +69,7 @@ async def run(
     *,
     on_line: Callable[[bytes], str | None],
     on_start: Callable[[Identity], None] | None = None,
+    on_error_line: Callable[[bytes], str | None] | None = None,
     time_limit: float,
     grace: float = 5.0,
     stderr_limit: int = 64 * 1024,
@@ -84,6 +86,7 @@ async def run(
             prints while ending are handed on with their answers ignored. What it raises ends the program too
             and is raised again.
         on_start: told who is running, before any line.
+        on_error_line: takes every line of standard error, likewise.
         time_limit: seconds, after which it is ended.
         grace: seconds between the end signal and the kill.
         stderr_limit: bytes of standard error that are kept, from its end.
@@ -92,6 +95,7 @@ async def run(
     """
     link = open_link(launch, grace, tree=tree)
     session = _Session(link, launch, on_line, on_start, LineFramer(max_line), stderr_limit, grace)
+    session.on_error_line = on_error_line
     try:
         await session.run(time_limit)
     finally:
@@ -117,6 +121,8 @@ class _Session:
     ) -> None:
         self.link, self.launch, self.framer = link, launch, framer
         self.on_line, self.on_start = on_line, on_start
+        self.on_error_line: Callable[[bytes], str | None] | None = None
+        self.error_framer = LineFramer(_ERROR_LINE)
         self.stderr_limit, self.patience = stderr_limit, grace + SWEEP_SECONDS + 5.0
         self.began = time.monotonic()
         self.scope = anyio.CancelScope()
@@ -253,18 +259,21 @@ class _Session:
         while chunk := await _read(self.link.stdout):
             self.last_output = time.monotonic()
             self.stdout_bytes += len(chunk)
-            self._lines(self.framer.feed(chunk))
-        self._lines(self.framer.end())
+            self._printed(self.framer.feed(chunk))
+        self._printed(self.framer.end())
         self._silence()
 
-    def _lines(self, lines: list[bytes]) -> None:
+    def _printed(self, lines: list[bytes]) -> None:
         if lines and self.first_line is None:
             self.first_line = time.monotonic() - self.began
+        self._hand_on(lines, self.on_line)
+
+    def _hand_on(self, lines: list[bytes], take: Callable[[bytes], str | None]) -> None:
         for line in lines:
             if self.error:
                 return
             try:
-                said = self.on_line(line)
+                said = take(line)
             except Exception as error:
                 self._fail(error)
                 return
@@ -287,6 +296,10 @@ class _Session:
             self.stderr_bytes += len(chunk)
             self._tail += chunk
             del self._tail[: -self.stderr_limit]
+            if self.on_error_line:
+                self._hand_on(self.error_framer.feed(chunk), self.on_error_line)
+        if self.on_error_line:
+            self._hand_on(self.error_framer.end(), self.on_error_line)
         self._silence()
 
     async def _write_stdin(self, fd: int) -> None:

@@ -14,7 +14,18 @@ from skill_assay.agents.pricing import list_price
 from skill_assay.agents.skill_reads import Readers
 from skill_assay.agents.skill_tool import SkillTool
 from skill_assay.errors import Failure, FailureKind
-from skill_assay.model.transcript import Event, Finished, Other, Started, Text, Tokens, ToolCall, ToolResult, Usage
+from skill_assay.model.transcript import (
+    Event,
+    Finished,
+    Other,
+    Retrying,
+    Started,
+    Text,
+    Tokens,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 
 __all__ = ["QwenParser"]
 
@@ -88,6 +99,8 @@ class QwenParser:
                 yield from self._user(data["message"], parent)
             case "result":
                 self._result = data
+            case "system" if data.get("subtype") == "retry":
+                yield _retrying(mapping(data.get("data")))
             case "system":
                 yield Other(str(data.get("subtype")), known=False, raw=data)
             case kind:
@@ -117,6 +130,12 @@ class QwenParser:
                 result = ToolResult(str(block["tool_use_id"]), text, failed, parent)
                 yield result
                 yield from self._skills.answered(result)
+
+
+def _retrying(data: Mapping[str, Any]) -> Retrying:
+    wait = number(data.get("delayMs"))
+    failure = failure_from_words(str(data.get("message") or ""), default=FailureKind.SERVER_ERROR)
+    return Retrying(failure, None if wait is None else wait / 1000)
 
 
 def _tokens(usage: Mapping[str, Any]) -> Tokens:

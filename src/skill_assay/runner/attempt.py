@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import socket
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from skill_assay.agents.patience import Patience, error_reader
 from skill_assay.agents.process import Exit, Identity, run
 from skill_assay.errors import Failure, FailureKind
 from skill_assay.model.protocols import Parser, StopWhen
-from skill_assay.model.transcript import Finished, Retrying
+from skill_assay.model.transcript import Event, Finished, Retrying
 from skill_assay.model.trial import Attempt, TrialSpec
 from skill_assay.runner.admission import LaunchPermit
 from skill_assay.runner.prepare import Room
@@ -43,6 +45,7 @@ async def launch(
         end = await run(
             rig.sandbox.wrap(agent.launch(request), room.place),
             on_line=reader.line,
+            on_error_line=error_reader(parser, reader.events),
             on_start=lambda identity: _note_start(rig, spec, number, identity),
             time_limit=spec.limits.seconds,
         )
@@ -68,6 +71,7 @@ class _Reader:
     def __init__(self, parser: Parser, permit: LaunchPermit, stop_when: StopWhen | None, token_cap: int | None) -> None:
         self.parser = parser
         self.watch = Watch()
+        self.patience = Patience()
         self.sink: LineSink | None = None
         self.capped = False
         self.decided: float | None = None
@@ -81,12 +85,19 @@ class _Reader:
         """One line of output; a text ends the attempt."""
         if self.sink is not None:
             self.sink.line(line, time.monotonic() - self._began)
-        for event in self.parser.feed(line):
+        return self.events(self.parser.feed(line))
+
+    def events(self, events: Iterable[Event]) -> str | None:
+        """What was read of one line; a text ends the attempt."""
+        for event in events:
             if self.decided is None:
                 # What a CLI still does while it is being ended is no part of what was decided.
                 self.watch.see(event)
             if isinstance(event, Retrying):
                 self._permit.slow_down(event.failure)
+            enough = self.patience.see(event) if self.decided is None else None
+            if enough is not None:
+                return enough
             decided = self._stop_when(event) if self._stop_when else None
             if decided is not None and self.decided is None:
                 self.decided = time.monotonic() - self._began
@@ -115,7 +126,7 @@ def _note_start(rig: Rig, spec: TrialSpec, number: int, identity: Identity) -> N
 
 
 def _sum_up(number: int, launched_at: str, end: Exit, reader: _Reader, reserved_usd: float) -> Attempt:
-    watch, early = reader.watch, None if reader.capped else end.ended_early
+    watch, early = reader.watch, None if reader.capped or reader.patience.lost else end.ended_early
     finished = reader.parser.end(end.exit_code, end.stderr)
     failure = _failure(end, finished, reader)
     return Attempt(
@@ -151,10 +162,12 @@ def _failure(end: Exit, finished: Finished, reader: _Reader) -> Failure | None:
         return Failure(FailureKind.CRASHED, f"could not be started: {end.launch_error}")
     if reader.capped:
         return Failure(FailureKind.TRIAL_CAP, "ended at the cap of tokens for one trial")
+    if reader.patience.lost is not None:
+        return reader.patience.lost
     if end.ended_early is not None:
         return None
     if end.timed_out and (finished.failure is not None or finished.answer is None):
-        return Failure(FailureKind.TIME_LIMIT, "ended at its time limit")
+        return reader.patience.waiting_for or Failure(FailureKind.TIME_LIMIT, "ended at its time limit")
     return finished.failure
 
 

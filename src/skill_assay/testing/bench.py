@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
 
+from skill_assay.agents.patience import Patience, error_reader
 from skill_assay.agents.process import Exit, run
 from skill_assay.model.agent import Request
 from skill_assay.model.place import Place
@@ -20,7 +21,7 @@ from skill_assay.modelserver import Received, Rule, Script, Turn, serve
 from skill_assay.modelserver.canary import Dialect
 from skill_assay.runner.sandbox import base_environment, make_place, remove_place
 
-__all__ = ["Ran", "Subject", "fresh_place", "launch", "skill_text"]
+__all__ = ["SECONDS", "NothingAskedError", "Ran", "Subject", "fresh_place", "launch", "skill_text"]
 
 SECONDS = 120.0
 """Until a launch is given up."""
@@ -39,6 +40,10 @@ class Subject:
     """The user's environment: where the program is, a PATH."""
 
 
+class NothingAskedError(Exception):
+    """The program did not get as far as its model; says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ran:
     """What came of one launch."""
@@ -50,6 +55,18 @@ class Ran:
     requests: Sequence[Received]
     """What the model was asked, in order."""
     agent: Agent
+
+    @property
+    def first(self) -> Received:
+        """What the model was asked first.
+
+        Raises:
+            NothingAskedError: it was asked nothing.
+        """
+        if not self.requests:
+            said = (self.end.stderr if self.end else "")[-500:].strip()
+            raise NothingAskedError(f"the model was asked nothing: {self.finished.failure or said}")
+        return self.requests[0]
 
     @property
     def uses(self) -> list[tuple[str, bool]]:
@@ -102,6 +119,7 @@ def launch(
     user_skills: Mapping[str, str] | None = None,
     files: Mapping[str, str] | None = None,
     until: str | None = None,
+    seconds: float = SECONDS,
 ) -> Ran:
     """Launch once and follow it to its end.
 
@@ -113,6 +131,7 @@ def launch(
         user_skills: installed where the user keeps theirs: none may be seen.
         files: in the working directory.
         until: cancelled as soon as this file is in the working directory.
+        seconds: its time limit.
     """
     with TemporaryDirectory(prefix="assay-user-") as home:
         agent = subject.create({"PATH": os.environ.get("PATH", os.defpath), **subject.env, "HOME": home})
@@ -124,8 +143,11 @@ def launch(
         with fresh_place(agent, skills, files or {}) as place, serve(Script((Rule(tuple(turns)),))) as server:
             request = _request(subject, place, server.url, prompt, bool(skills))
             parser, events = agent.parser(request), list[Event]()
-            end = anyio.run(_follow, agent, request, parser, events, place.work / until if until else None)
+            patience, mark = Patience(), place.work / until if until else None
+            end = anyio.run(_follow, agent, request, parser, events, patience, mark, seconds)
             finished = parser.end(end.exit_code, end.stderr) if end else parser.end(None, "")
+            if patience.lost:
+                finished = replace(finished, answer=None, failure=patience.lost)
             return Ran(tuple(events), finished, end, tuple(server.messages), agent)
 
 
@@ -144,15 +166,31 @@ def _request(subject: Subject, place: Place, url: str, prompt: str, skills: bool
 
 
 async def _follow(
-    agent: Agent, request: Request, parser: Parser, events: list[Event], until: Path | None
+    agent: Agent,
+    request: Request,
+    parser: Parser,
+    events: list[Event],
+    patience: Patience,
+    until: Path | None,
+    seconds: float,
 ) -> Exit | None:
     end: list[Exit] = []
 
-    def line(text: bytes) -> None:
-        events.extend(parser.feed(text))
+    def see(found: Iterable[Event]) -> str | None:
+        enough = None
+        for event in found:
+            events.append(event)
+            enough = enough or patience.see(event)
+        return enough
 
     async def go() -> None:
-        end.append(await run(agent.launch(request), on_line=line, time_limit=SECONDS))
+        ended = await run(
+            agent.launch(request),
+            on_line=lambda line: see(parser.feed(line)),
+            on_error_line=error_reader(parser, see),
+            time_limit=seconds,
+        )
+        end.append(ended)
         group.cancel_scope.cancel()
 
     async with anyio.create_task_group() as group:

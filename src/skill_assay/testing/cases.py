@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skill_assay.errors import FailureKind
-from skill_assay.model.transcript import Text
+from skill_assay.model.transcript import Text, Tokens
 from skill_assay.modelserver import Cut, Error, Hang, Turn
 from skill_assay.modelserver import Text as Said
-from skill_assay.testing.bench import Ran, Subject, launch, skill_text
+from skill_assay.testing.bench import SECONDS, NothingAskedError, Ran, Subject, launch, skill_text
 from skill_assay.testing.strays import SCRIPT, fresh_token, gone, stray_command
 
 __all__ = ["CASES", "Case", "check"]
@@ -22,6 +22,10 @@ _SKILLS = {OWN: skill_text(OWN, "OWN"), OTHER: skill_text(OTHER, "OTHER")}
 _NAMESAKE = {OWN: skill_text(OWN, "USER"), "assay-of-the-user": skill_text("assay-of-the-user", "USER")}
 _TOKENS = 1242
 """What each answer of the scripted model takes."""
+_CACHED = Tokens(input=700, output=42, cache_read=500)
+"""As many, some of them from a cache."""
+_LIMIT = 15.0
+"""Seconds: enough for every agent to have asked its model."""
 _LONG = " ".join(f"verse {number * number}," for number in range(100))
 """No two pieces alike: agents look for models that repeat themselves."""
 _DONE = Turn((Said(ANSWER),))
@@ -42,7 +46,10 @@ class Case:
 
 def check(subject: Subject, case: Case) -> list[str]:
     """Run one case; what was wrong, as sentences."""
-    return list(case.judge(subject))
+    try:
+        return list(case.judge(subject))
+    except NothingAskedError as error:
+        return [str(error)]
 
 
 def _skill_first(subject: Subject) -> Iterator[str]:
@@ -50,7 +57,7 @@ def _skill_first(subject: Subject) -> Iterator[str]:
     ran = _run(subject, [Turn((say.use(OWN),)), _DONE], user=True)
     yield from _differs("skills used", ran.uses, [(OWN, True)])
     yield from _answered(ran, 2)
-    if "ABOUT-OWN" not in ran.requests[0].text:
+    if "ABOUT-OWN" not in ran.first.text:
         yield "the installed skill is not in the catalogue"
     if "BODY-OWN" not in ran.sent:
         yield "the skill's text did not reach the model"
@@ -61,13 +68,16 @@ def _skill_first(subject: Subject) -> Iterator[str]:
 def _skill_later(subject: Subject) -> Iterator[str]:
     say = subject.dialect
     turns = [
-        Turn((Said("First a look."), say.shell("echo one"), say.shell("echo two"))),
-        Turn((say.use(OTHER),)),
-        Turn((say.use(UNKNOWN),)),
-        Turn((say.use(OWN),)),
-        _DONE,
+        Turn((Said("First a look."), say.shell("echo one"), say.shell("echo two")), usage=_CACHED),
+        Turn((say.use(OTHER),), usage=_CACHED),
+        Turn((say.use(UNKNOWN),), usage=_CACHED),
+        Turn((say.use(OWN),), usage=_CACHED),
+        replace(_DONE, usage=_CACHED),
     ]
     ran = _run(subject, turns)
+    tokens = ran.finished.usage.tokens
+    if tokens is not None:
+        yield from _differs("tokens read from a cache", tokens.cache_read, 5 * _CACHED.cache_read)
     yield from _differs("skills used", ran.uses, [(OTHER, True), (UNKNOWN, False), (OWN, True)])
     yield from _answered(ran, 5)
     yield from _differs("tool calls", len(ran.calls), 5)
@@ -101,7 +111,7 @@ def _baseline(subject: Subject) -> Iterator[str]:
     yield from _answered(without, 1)
     if "ABOUT-" in without.sent:
         yield "an arm without a skill shows the model one"
-    left = sorted(set(without.requests[0].catalogue))
+    left = sorted(set(without.first.catalogue))
     if left:
         yield f"an arm without a skill has a catalogue: {', '.join(left)}"
     # Some CLIs take the skill tool away with the last skill: it is part of the treatment. No other tool is.
@@ -110,7 +120,7 @@ def _baseline(subject: Subject) -> Iterator[str]:
 
 
 def _tools(ran: Ran) -> set[str | None]:
-    return set(ran.requests[0].tools)
+    return set(ran.first.tools)
 
 
 def _refused(status: int, kind: FailureKind) -> Callable[[Subject], Iterator[str]]:
@@ -132,6 +142,24 @@ def _crowded_once(subject: Subject) -> Iterator[str]:
     yield from _answered_or_failed(ran, FailureKind.RATE_LIMITED)
 
 
+def _stays_down(subject: Subject) -> Iterator[str]:
+    ran = _run(subject, [Turn((Said(ANSWER),), error=Error(503, "The server is overloaded"))])
+    yield from _failed(ran, FailureKind.SERVER_ERROR, FailureKind.OVERLOADED)
+    if ran.end is None or ran.end.timed_out:
+        yield "it repeated a failed request until its time limit"
+
+
+def _too_slow(subject: Subject) -> Iterator[str]:
+    with fresh_token() as token:
+        turns = [Turn((Said(ANSWER), subject.dialect.shell(stray_command(token)))), Turn((Hang(),))]
+        ran = _run(subject, turns, files={"strays.py": SCRIPT}, seconds=_LIMIT)
+        if ran.end is None or not ran.end.timed_out:
+            yield f"it ended before its time limit: {ran.finished.failure}"
+        if ran.finished.answer is not None:
+            yield "an attempt that was ended at its time limit has an answer"
+        yield from _left(token)
+
+
 def _cut_once(subject: Subject) -> Iterator[str]:
     ran = _run(subject, [Turn((Said(_LONG), Said(ANSWER)), cut=Cut(8, count=1))])
     if ran.finished.failure is not None:
@@ -148,9 +176,13 @@ def _ended(subject: Subject) -> Iterator[str]:
             yield f"it ended before its shell command ran: {ran.finished.failure}"
         if ran.finished.answer is not None:
             yield "an attempt that was ended has an answer"
-        left = gone(token)
-        if left:
-            yield f"{left} processes were left behind"
+        yield from _left(token)
+
+
+def _left(token: str) -> Iterator[str]:
+    left = gone(token)
+    if left:
+        yield f"{left} processes were left behind"
 
 
 CASES = (
@@ -163,7 +195,9 @@ CASES = (
     Case("error-401", "A sign-in refused is no answer", _refused(401, FailureKind.NOT_SIGNED_IN)),
     Case("error-later", "A failure after some work is no answer", _refused_later),
     Case("rate-limit", "A rate limit that passes is waited for or told as one", _crowded_once),
+    Case("stays-down", "A server that stays down is told long before the time limit", _stays_down),
     Case("cut", "A connection lost in mid-answer leaves no half answer", _cut_once),
+    Case("time-limit", "At its time limit it has no answer, and nothing it started is left", _too_slow),
     Case("ended", "Ended in the middle of a command, nothing it started is left", _ended),
 )
 """All of them, in the order in which an adapter is best brought up."""
@@ -178,6 +212,7 @@ def _run(
     user: bool = False,
     files: dict[str, str] | None = None,
     until: str | None = None,
+    seconds: float = SECONDS,
 ) -> Ran:
     return launch(
         subject,
@@ -187,6 +222,7 @@ def _run(
         user_skills=_NAMESAKE if user else None,
         files=files,
         until=until,
+        seconds=seconds,
     )
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 __all__ = ["SCRIPT", "fresh_token", "gone", "stray_command"]
 
 _SECONDS = 20.0
+_LOOKS = 20
+"""In a row that must find none: a process that forks without pause can be missed by one."""
 
 SCRIPT = """\
 import os, signal, subprocess, sys, time
@@ -28,15 +30,23 @@ if kind == "daemon":
 elif kind == "stubborn":
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+elif kind == "restless":
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        if os.fork():
+            os._exit(0)
+    os._exit(0)
 elif not kind:
     subprocess.Popen([*again, "daemon"], **quiet)
     subprocess.Popen([*again, "stubborn"], start_new_session=True, **quiet)
     subprocess.Popen([*again, "bare"], start_new_session=True, env={}, **quiet)
+    subprocess.Popen([*again, "restless"], start_new_session=True, **quiet)
     time.sleep(0.3)
     open("strays-are-out", "w").close()
 time.sleep(120)
 """
-"""A daemon, one of its own session that ignores signals, one with an empty environment, and the command itself."""
+"""A daemon, one of its own session that ignores signals, one with an empty environment, one that forks without pause
+(a new process each time, for two minutes at most), and the command itself."""
 
 
 def stray_command(token: str) -> str:
@@ -51,17 +61,21 @@ def fresh_token() -> Iterator[str]:
     try:
         yield token
     finally:
-        for pid in _alive(token):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        limit = time.monotonic() + 1.0
+        while (left := _alive(token)) and time.monotonic() < limit:
+            for pid in left:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
 
 def gone(token: str) -> int:
     """How many with the token are still alive once they have had time to go."""
-    limit = time.monotonic() + _SECONDS
-    while (left := _alive(token)) and time.monotonic() < limit:
-        time.sleep(0.05)
-    return len(left)
+    limit, clean, left = time.monotonic() + _SECONDS, 0, list[int]()
+    while clean < _LOOKS and time.monotonic() < limit:
+        left = _alive(token)
+        clean = 0 if left else clean + 1
+        time.sleep(0.05 if left else 0)
+    return 0 if clean == _LOOKS else max(1, len(left))
 
 
 def _alive(token: str) -> list[int]:
