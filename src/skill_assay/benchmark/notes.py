@@ -25,6 +25,7 @@ def notes(found: Benchmark) -> tuple[str, ...]:
         *_ungraded(found),
         *_unchecked(found),
         *_doubts(found),
+        *_unknown_events(found),
         *_reliability(found),
         *_known_issues(found),
         *_thresholds(found),
@@ -129,6 +130,18 @@ def _doubts(found: Benchmark) -> Iterator[str]:
                 f"the agent left doubts about its work in {len(noted)} of {len(runs)} trials of {arm.arm.name}; "
                 f"most in {first.folder}/{NOTES_FILE}"
             )
+
+
+def _unknown_events(found: Benchmark) -> Iterator[str]:
+    """An agent of a newer version than ours may say something that is not read; nothing where it did not."""
+    odd = [run for run in found.runs if run.unknown_events]
+    if odd:
+        lines = sum(run.unknown_events for run in odd)
+        yield (
+            f"the agent printed {lines} {'line' if lines == 1 else 'lines'} of a type not known here, in {len(odd)} of "
+            f"{len(found.runs)} trials, first in {odd[0].folder}: what they say was not read; "
+            "`assay doctor` tries the detection"
+        )
 
 
 def _reliability(found: Benchmark) -> Iterator[str]:

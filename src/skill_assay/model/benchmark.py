@@ -112,6 +112,8 @@ class Run:
     """Decisions of a judge by evidence no program can look up (pictures)."""
     doubts: int = 0
     """Points the agent noted about its own work (`user_notes.md`)."""
+    unknown_events: int = 0
+    """Lines of a type the adapter has never heard of."""
     stated_rate: float | None = None
     """The pass rate its file states, where that is the list's own, rounded; shared files are averaged over these."""
     failed_outright: bool = False

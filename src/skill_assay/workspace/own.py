@@ -125,6 +125,7 @@ def _run(record: dict[str, Any], one: FoundEval, arm: str, place: str) -> Run:
         skill_used=used if isinstance(used, bool) else None,
         tool_calls=whole(sum(last["tools_called"].values())) if "tools_called" in last else None,
         errors=whole(last.get("tool_errors")),
+        unknown_events=whole(last.get("unknown_events")) or 0,
         model=", ".join(last.get("models") or ()) or record.get("arm_model"),
         unchecked=sum(_unchecked(grade) for grade in record["grades"]),
         doubts=sum(len(points) for points in (record.get("remarks") or {}).get("user_notes_summary", {}).values()),
