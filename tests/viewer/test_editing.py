@@ -158,6 +158,8 @@ ENTRY = {"query": "greet me", "should_trigger": True, "rationale": "why", "id": 
         ([ENTRY, ENTRY, {"prompt": "b", "should_trigger": False, "note": "n"}], [ENTRY, {"query": "b", "note": "n"}]),
         ({"should_trigger": [{"query": "a", "note": "n"}], "should_not_trigger": []}, [{"query": "a", "note": "n"}]),
         ([{**ENTRY, "query": "one\r\ntwo"}], [{**ENTRY, "query": "one\r\ntwo"}]),
+        ({"owners": [], "queries": [ENTRY]}, {"owners": [], "queries": [ENTRY]}),
+        ({"cases": [ENTRY], "seen_in": [ENTRY]}, {"seen_in": [ENTRY], "queries": [ENTRY]}),
     ],
 )
 def test_an_author_s_own_words_stay_in_every_shape(skill: Path, written: Any, saved: Any) -> None:

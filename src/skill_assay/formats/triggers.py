@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from skill_assay.errors import AssayError, InputError, NotFoundError
 from skill_assay.formats.classes import class_key, class_tags, derived_class, with_class
-from skill_assay.formats.document import parse_document
+from skill_assay.formats.document import Document, parse_document
 from skill_assay.formats.fields import Fields
 from skill_assay.formats.notes import Notes, child, raise_first, shown
 from skill_assay.formats.reading import read_source
@@ -19,7 +20,12 @@ from skill_assay.model.findings import Finding, Severity
 from skill_assay.model.prompt_classes import calls_by_name, class_of
 from skill_assay.model.triggers import Query, QuerySet, Split
 
-__all__ = ["examine_queries", "find_queries", "load_queries"]
+__all__ = ["LABEL_KEYS", "TEXT_KEYS", "Reading", "examine_queries", "find_queries", "load_queries", "read_queries"]
+
+TEXT_KEYS = ("query", "prompt", "text")
+"""Names for what the user says."""
+LABEL_KEYS = ("should_trigger", "expect_trigger", "should_activate")
+"""Names for whether the skill should be used."""
 
 _LISTS = ("queries", "cases", "evals", "trigger_evals")
 _PAIRED = {
@@ -30,11 +36,9 @@ _PAIRED = {
     "should_not_activate": False,
     "should_not_trigger_prompts": False,
 }
-_TEXT = ("query", "prompt", "text")
-_LABEL = ("should_trigger", "expect_trigger", "should_activate")
 _SKILL = ("expected_skill", "expect")
 _SPLITS = {"train": "train", "test": "test", "fresh": "fresh", "validation": "test", "val": "test", "holdout": "test"}
-_KNOWN = {*_TEXT, *_LABEL, *_SKILL, "id", "split", "context", "tags"}
+_KNOWN = {*TEXT_KEYS, *LABEL_KEYS, *_SKILL, "id", "split", "context", "tags"}
 _NOTES = ("rationale", "reason", "note", "notes", "comment", "route", "category")
 _NOBODY = ("", "none", "null")
 _EXPECTED = '[{"query": …, "should_trigger": true}, …]'
@@ -83,6 +87,25 @@ def examine_queries(path: Path, *, skill_name: str | None = None) -> tuple[Query
     Raises:
         InputError: the file can't be parsed at all.
     """
+    queries = read_queries(path, skill_name=skill_name).queries
+    return queries, queries.findings
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A trigger set beside what its author wrote."""
+
+    queries: QuerySet
+    """Its findings may be errors."""
+    raw: tuple[Mapping[str, Any], ...]
+    """Of each query, under its author's names."""
+    document: Document
+    lists: frozenset[str]
+    """Keys of the document that hold the queries; none where it is a list itself."""
+
+
+def read_queries(path: Path, *, skill_name: str | None = None) -> Reading:
+    """As `examine_queries`, for who writes the set again."""
     source = read_source(path, what="trigger set")
     document = parse_document(source)
     value = document.value
@@ -94,7 +117,8 @@ def examine_queries(path: Path, *, skill_name: str | None = None) -> tuple[Query
     if not queries and not notes.failed:
         notes.error("no-queries", "there are no queries in this file", "$", expected=_EXPECTED)
     plain = tuple(query for query, _ in queries)
-    return QuerySet(plain, path, source.digest, notes.findings), notes.findings
+    raw = tuple(reader.raw[at] for _, at in queries)
+    return Reading(QuerySet(plain, path, source.digest, notes.findings), raw, document, frozenset(reader.lists))
 
 
 def _named(value: Any) -> str | None:
@@ -114,6 +138,10 @@ class _Reader:
 
     def __init__(self, notes: Notes, skill_name: str | None) -> None:
         self._notes, self.skill_name = notes, skill_name
+        self.raw: dict[str, Mapping[str, Any]] = {}
+        """What was written, by its place."""
+        self.lists: set[str] = set()
+        """Keys whose lists were read."""
 
     def queries(self, value: Any) -> list[tuple[Query, str] | None]:
         if isinstance(value, list):
@@ -124,6 +152,7 @@ class _Reader:
             return []
         paired = [key for key in value if key in _PAIRED and isinstance(value[key], list)]
         key = next((key for key in _LISTS if isinstance(value.get(key), list)), None)
+        self.lists.update(paired or ([key] if key else []))
         if paired:
             self._notes.info("paired-lists", f"read as labels: {', '.join(paired)}", child("$", paired[0]))
             return [self._one(item, at, _PAIRED[key]) for key in paired for item, at in _numbered(value, key)]
@@ -144,8 +173,9 @@ class _Reader:
             found, expected = shown(raw), '{"query": …, "should_trigger": …}'
             self._notes.error("wrong-type", "the query can't be read", path, found=found, expected=expected)
             return None
+        self.raw[path] = raw
         fields = Fields(raw, path, self._notes)
-        key = fields.first(_TEXT)
+        key = fields.first(TEXT_KEYS)
         text = fields.text(key)
         if text is None and (key is None or not isinstance(raw[key], (int, float, list, dict))):
             where = fields.at(key) if key else path
@@ -169,7 +199,7 @@ class _Reader:
         return query, path
 
     def _label(self, fields: Fields, given: bool | None, skill: str | None) -> bool | None:
-        key = fields.first(_LABEL)
+        key = fields.first(LABEL_KEYS)
         if key is not None:
             if fields.raw[key] is None:
                 fields.wrong(key, "true or false, without quotes", "not-boolean")

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from skill_assay.errors import InputError, NotFoundError
+from skill_assay.formats.notes import raise_first
 from skill_assay.formats.skill import read_skill
-from skill_assay.formats.triggers import find_queries, load_queries
+from skill_assay.formats.triggers import LABEL_KEYS, TEXT_KEYS, find_queries, load_queries, read_queries
 from skill_assay.model.triggers import Query
-from skill_assay.workspace.run_folder import read_json
 from skill_assay.workspace.writing import Writer
 
 __all__ = ["TriggerSet", "read_trigger_set", "save_trigger_set"]
-
-_TEXTS = ("query", "prompt", "text")
-_LABELS = ("should_trigger", "expect_trigger", "should_activate")
-Key = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,57 +42,21 @@ def read_trigger_set(root: Path) -> TriggerSet:
         path = find_queries(root)
     except NotFoundError:
         return TriggerSet((), "", None)
-    queries = load_queries(path).queries
-    raw = read_json(path) if path.suffix.lower() == ".json" else None
-    lists = {"": raw} if isinstance(raw, list) else raw if isinstance(raw, dict) else {}
-    written = _written(lists)
-    entries = tuple(
-        _named(written[key], query) if (key := _key(query.text, query.files, query.turns)) in written else _entry(query)
-        for query in queries
-    )
-    read = {_key(query.text, query.files, query.turns) for query in queries}
-    around = {name: value for name, value in lists.items() if name and not _is_read(value, read)}
-    return TriggerSet(entries, hashlib.sha256(path.read_bytes()).hexdigest(), path, around)
-
-
-def _written(lists: Mapping[str, Any]) -> dict[Key, Mapping[str, Any]]:
-    """What its author wrote of each query; of two that are the same the first counts, as everywhere."""
-    found: dict[Key, Mapping[str, Any]] = {}
-    for items in lists.values():
-        for one in items if isinstance(items, list) else ():
-            key = _key_of(one)
-            if key is not None:
-                found.setdefault(key, one if isinstance(one, dict) else {})
-    return found
-
-
-def _is_read(value: Any, read: Collection[Key]) -> bool:
-    return isinstance(value, list) and (not value or any(_key_of(one) in read for one in value))
-
-
-def _key_of(one: Any) -> Key | None:
-    if isinstance(one, str):
-        return _key(one, (), ())
-    text = next((one[name] for name in _TEXTS if name in one), None) if isinstance(one, dict) else None
-    if not isinstance(text, str):
-        return None
-    context = one.get("context")
-    files, turns = (_texts(context.get(name)) if isinstance(context, dict) else () for name in ("files", "turns"))
-    return _key(text, files, turns)
-
-
-def _key(text: str, files: Sequence[str], turns: Sequence[str]) -> Key:
-    """What makes a query the same as another."""
-    return " ".join(text.split()), tuple(files), tuple(turns)
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(map(str, value)) if isinstance(value, list) else ()
+    reading = read_queries(path)
+    raise_first(reading.queries.findings)
+    pairs = zip(reading.queries.queries, reading.raw, strict=True)
+    # Of a table only the reading can be written as JSON: all its values are text.
+    as_written = path.suffix.lower() == ".json"
+    entries = tuple(_named(raw, query) if as_written else _entry(query) for query, raw in pairs)
+    value = reading.document.value if as_written else {}
+    beside = value.items() if isinstance(value, dict) else ()
+    around = {name: one for name, one in beside if name not in reading.lists}
+    return TriggerSet(entries, reading.queries.digest, path, around)
 
 
 def _named(raw: Mapping[str, Any], query: Query) -> dict[str, Any]:
     """An entry under the canonical names of its two main facts."""
-    rest = {key: value for key, value in raw.items() if key not in (*_TEXTS, *_LABELS)}
+    rest = {key: value for key, value in raw.items() if key not in (*TEXT_KEYS, *LABEL_KEYS)}
     return {"query": query.text, "should_trigger": query.should_trigger, **rest}
 
 
