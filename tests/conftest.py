@@ -73,7 +73,7 @@ def _client(name: str) -> Path:
         return found[0]
     pinned = PACKAGES[name] in _pinned()
     how = "run `npm ci --ignore-scripts` in tests/clients" if pinned else f"point {variable} to one"
-    # One that can't be pinned (its registry holds it for some platforms only) is no part that a set-up of ours lacks.
+    # One whose package is for another platform is no part that a set-up of ours lacks.
     message = f"{'' if pinned else 'not here: '}no {name} to test with: {how}"
     if pinned and os.environ.get("CI") == "true":
         pytest.fail(message)

@@ -193,7 +193,4 @@ def test_the_versions_tested_are_those_that_are_pinned() -> None:
     for name in set(agent_names()) - {"api", "command", "simulated"}:
         program = getattr(sys.modules[type(create_agent(name)).__module__], "PROGRAM", None)
         assert isinstance(program, Program), name
-        # Qwen's other platforms are not to be had everywhere, so no lock can hold it.
-        assert pins.get(program.package, program.tested) == program.tested and (
-            program.package in pins or name == "qwen"
-        )
+        assert pins.get(program.package) == program.tested, name

@@ -27,7 +27,7 @@ def _wall() -> None:
         pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
 
 
-@pytest.mark.parametrize("name", ["api", "codex", "copilot", "gemini", "opencode", "pi"])
+@pytest.mark.parametrize("name", ["api", "codex", "copilot", "gemini", "opencode", "pi", "qwen"])
 def test_an_agent_works_inside(
     name: str, tmp_path: Path, client: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
