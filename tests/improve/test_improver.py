@@ -13,10 +13,11 @@ from skill_assay.errors import InputError, NotFoundError
 from skill_assay.formats.skill import folder_digest, read_skill
 from skill_assay.improve.history import add_version, begin_history
 from skill_assay.improve.keeping import keep_proposal
-from skill_assay.improve.proposal import Change, Proposal, diff_of, fault_in, laid_over, write_files
+from skill_assay.improve.proposal import Change, Proposal, diff_of, fault_in, laid_over
 from skill_assay.model.skill import Skill
 from skill_assay.workspace.candidates import proposed_files, put_in_place
 from skill_assay.workspace.judgements import read_changes
+from skill_assay.workspace.laid_out import write_files
 from skill_assay.workspace.store import Iteration
 
 BODY = "---\nname: pdf\ndescription: Reads PDFs.\n---\n\nRead it.\n"

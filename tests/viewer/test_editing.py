@@ -11,9 +11,10 @@ import pytest
 from skill_assay.errors import InputError
 from skill_assay.formats.skill import folder_digest, read_skill
 from skill_assay.improve.keeping import keep_proposal
-from skill_assay.improve.proposal import Change, Proposal, laid_over, write_files
+from skill_assay.improve.proposal import Change, Proposal, laid_over
 from skill_assay.viewer.improve import improve_page
 from skill_assay.viewer.site import Site
+from skill_assay.workspace.laid_out import write_files
 from skill_assay.workspace.places import default_workspace
 from skill_assay.workspace.resolve import resolve_place
 from skill_assay.workspace.store import Iteration

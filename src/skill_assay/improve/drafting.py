@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from skill_assay.model.evals import EvalSet
 from skill_assay.model.protocols import Ledger
 from skill_assay.model.skill import Skill
 from skill_assay.runner.inputs import load_inputs
+from skill_assay.workspace.laid_out import laid_out
 
 __all__ = ["DRAFT_SCHEMA", "MORE_SCHEMA", "Draft", "draft_evals", "draft_skill", "evals_file", "triggers_file"]
 
@@ -183,29 +183,25 @@ def _fault_in_draft(name: str, data: Mapping[str, Any]) -> str | None:
     wrong = _fault_in_evals(data["skill_md"].encode("utf-8", "replace"), name, data["evals"])
     if wrong:
         return wrong
-    with tempfile.TemporaryDirectory(prefix="assay-draft-") as folder:
-        file = Path(folder) / "triggers.json"
-        file.write_text(triggers_file(name, data["triggers"], "draft"), encoding="utf-8")
+    triggers = triggers_file(name, data["triggers"], "draft").encode("utf-8", "replace")
+    with laid_out("evals", {"triggers.json": triggers}) as folder:
         try:
-            load_queries(file)
+            load_queries(folder / "triggers.json")
         except AssayError as error:
-            return str(error).replace(folder, "")
+            return str(error).replace(str(folder), "")
     labels = {one["should_trigger"] for one in data["triggers"]}
     return None if labels == {True, False} else "the trigger queries need both labels"
 
 
 def _fault_in_evals(skill_md: bytes, name: str, evals: Sequence[Mapping[str, Any]]) -> str | None:
     """What is wrong with a skill and its evals, read as `assay run` would read them."""
-    with tempfile.TemporaryDirectory(prefix="assay-draft-") as folder:
-        root = Path(folder) / name
-        (root / "evals").mkdir(parents=True)
-        (root / "SKILL.md").write_bytes(skill_md)
-        (root / "evals" / "evals.json").write_text(evals_file(name, evals, "draft"), encoding="utf-8")
+    draft = evals_file(name, evals, "draft").encode("utf-8", "replace")
+    with laid_out(name, {"SKILL.md": skill_md, "evals/evals.json": draft}) as root:
         try:
             skill = read_skill(root)
             load_inputs(root)
         except AssayError as error:
-            return str(error).replace(str(folder), "")
+            return str(error).replace(str(root.parent), "")
     if skill.name != name:
         return f"the skill's name is {skill.name}, not {name}"
     return None if skill.body.strip() else "the skill has no body"

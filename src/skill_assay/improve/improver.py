@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +15,13 @@ from skill_assay.graders.judge_log import RememberingModel
 from skill_assay.graders.material import fence_for
 from skill_assay.graders.outputs import Unreadable, read_text
 from skill_assay.improve.evidence import choose_runs, evidence_of
-from skill_assay.improve.proposal import Change, Proposal, fault_in, laid_over, write_files
+from skill_assay.improve.proposal import Change, Proposal, fault_in, laid_over
 from skill_assay.improve.repeated import Repeated
 from skill_assay.llm.prompt import load_prompt
 from skill_assay.model.protocols import Ledger
 from skill_assay.model.skill import Skill
 from skill_assay.workspace.discovery import Found
+from skill_assay.workspace.laid_out import laid_out
 
 __all__ = ["SCHEMA", "Signals", "improve", "skill_text"]
 
@@ -143,7 +143,5 @@ async def improve(skill: Skill, signals: Signals, model: RememberingModel, ledge
 
 
 def _digest(skill: Skill, files: Mapping[str, bytes]) -> str:
-    with tempfile.TemporaryDirectory(prefix="assay-candidate-") as folder:
-        root = Path(folder) / skill.root.name
-        write_files(root, files)
+    with laid_out(skill.root.name, files) as root:
         return folder_digest(root)

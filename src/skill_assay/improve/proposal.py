@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
-from skill_assay.errors import AssayError
-from skill_assay.formats.skill import read_skill
 from skill_assay.model.skill import Skill
+from skill_assay.workspace.laid_out import fault_as_version
 
-__all__ = ["Change", "Proposal", "change_rows", "diff_of", "fault_in", "laid_over", "write_files"]
+__all__ = ["Change", "Proposal", "change_rows", "diff_of", "fault_in", "laid_over"]
 
 _LARGEST = 400_000
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+-]{0,99}")
@@ -77,7 +75,8 @@ def fault_in(skill: Skill, changes: Sequence[Change]) -> str | None:
     files = laid_over(skill, changes)
     if all(files[name] == (skill.root / name).read_bytes() for name in skill.files) and len(files) == len(skill.files):
         return "it changes nothing"
-    return _unreadable(skill, files)
+    fault = fault_as_version(skill, files)
+    return fault and f"it {fault}"
 
 
 def _bad_path(path: str, skill: Skill) -> str | None:
@@ -97,27 +96,6 @@ def _bad_path(path: str, skill: Skill) -> str | None:
     if path not in skill.files and (skill.root / path).exists():
         return "is there and is not part of what an agent gets"
     return None
-
-
-def _unreadable(skill: Skill, files: Mapping[str, bytes]) -> str | None:
-    with tempfile.TemporaryDirectory(prefix="assay-candidate-") as folder:
-        root = Path(folder) / skill.root.name
-        write_files(root, files)
-        try:
-            made = read_skill(root)
-        except AssayError as error:
-            return f"it is no valid skill: {error.message}"
-    if made.name != skill.name:
-        return f"it renames the skill from {skill.name} to {made.name}"
-    return None if made.body.strip() else "its SKILL.md has no body"
-
-
-def write_files(root: Path, files: Mapping[str, bytes]) -> None:
-    """Write a folder that is not there yet."""
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
 
 
 def diff_of(skill: Skill, files: Mapping[str, bytes]) -> str:

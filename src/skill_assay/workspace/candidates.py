@@ -6,17 +6,17 @@ not name stay byte for byte, each file is replaced at once, SKILL.md last.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from skill_assay.errors import AssayError, InputError, NotFoundError
+from skill_assay.errors import InputError, NotFoundError
 from skill_assay.formats.hunks import Hunk, hunks_between, with_hunks
 from skill_assay.formats.skill import read_skill
 from skill_assay.model.skill import Skill
 from skill_assay.workspace.judgements import candidate_skill, keep_before, read_changes, write_changes
+from skill_assay.workspace.laid_out import fault_as_version
 from skill_assay.workspace.store import Iteration
 
 __all__ = ["ProposedFile", "now", "proposed_files", "put_in_place"]
@@ -126,19 +126,9 @@ def _refuse_links(root: Path, names: Iterable[str]) -> None:
 
 def _refuse_invalid(root: Path, contents: Mapping[str, bytes]) -> None:
     skill = read_skill(root)
-    with tempfile.TemporaryDirectory(prefix="assay-candidate-") as folder:
-        trial = Path(folder) / root.resolve().name
-        for name in {*skill.files, *contents}:
-            path = trial / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(contents[name] if name in contents else (root / name).read_bytes())
-        try:
-            made = read_skill(trial)
-        except AssayError as error:
-            hint = "Accept the pieces that belong together."
-            raise InputError(f"with these pieces it is no valid skill: {error.message}", hint=hint) from error
-    if made.name != skill.name:
-        raise InputError("with these pieces it is another skill", found=made.name, expected=skill.name)
+    whole = {name: (root / name).read_bytes() for name in skill.files} | dict(contents)
+    if fault := fault_as_version(skill, whole):
+        raise InputError(f"with these pieces it {fault}", hint="Accept the pieces that belong together.")
 
 
 def _note(iteration: Iteration, names: list[str], chosen: Collection[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from skill_assay.formats.notes import raise_first
 from skill_assay.formats.skill import read_skill
 from skill_assay.formats.triggers import LABEL_KEYS, TEXT_KEYS, find_queries, load_queries, read_queries
 from skill_assay.model.triggers import Query
+from skill_assay.workspace.laid_out import laid_out
 from skill_assay.workspace.writing import Writer
 
 __all__ = ["TriggerSet", "read_trigger_set", "save_trigger_set"]
@@ -100,12 +100,12 @@ def save_trigger_set(root: Path, rows: Sequence[Mapping[str, Any]], digest: str)
         )
     entries = [_changed(row, before.entries) for row in rows]
     value = {**before.around, "queries": entries} if before.around else entries
-    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
-    _refuse_invalid(text, read_skill(root).name)
+    data = (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "replace")
+    _refuse_invalid(data, read_skill(root).name)
     target = root / "evals" / "triggers.json"
     if target.resolve() != root.resolve() / "evals" / "triggers.json":
         raise InputError("lies behind a link, so it is not written", file=str(target))
-    Writer().write_verbatim(target, text.encode("utf-8", "replace"))
+    Writer().write_verbatim(target, data)
     return target
 
 
@@ -128,11 +128,9 @@ def _as_in_a_field(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
-def _refuse_invalid(text: str, skill_name: str) -> None:
-    with tempfile.TemporaryDirectory(prefix="assay-triggers-") as folder:
-        path = Path(folder) / "triggers.json"
-        path.write_text(text, encoding="utf-8")
+def _refuse_invalid(data: bytes, skill_name: str) -> None:
+    with laid_out("evals", {"triggers.json": data}) as folder:
         try:
-            load_queries(path, skill_name=skill_name)
+            load_queries(folder / "triggers.json", skill_name=skill_name)
         except InputError as error:
             raise InputError(f"this is no trigger set: {error.message}", found=error.found, hint=error.hint) from error
