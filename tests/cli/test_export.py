@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -83,6 +84,18 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     assert "link" in refused(str(skill), "--to", "plugin-suite", "-o", str(out), "--force")
     assert files(other) == {}
     assert not (out / "2").exists()
+
+
+def test_a_disk_that_takes_nothing_is_told_and_leaves_no_half_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(file: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    out = tmp_path / "out"
+    assert "The disk is full" in refused(str(write_skill(tmp_path)), "--to", "plugin-suite", "-o", str(out))
+    assert not files(out)
 
 
 @pytest.mark.parametrize(

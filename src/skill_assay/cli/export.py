@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +15,8 @@ from skill_assay.formats.plugin_suite import plugin_skill
 from skill_assay.formats.skill import read_skill
 from skill_assay.formats.triggers import find_queries, load_queries
 from skill_assay.model.skill import Skill
+from skill_assay.reports.figures import count
+from skill_assay.workspace.writing import Writer
 
 __all__ = ["command"]
 
@@ -112,20 +113,15 @@ def _refuse(found: Exported, target: Path, cases: set[str], force: bool) -> list
 
 
 def _write(found: Exported, target: Path) -> None:
+    writer = Writer()
     for name, text in found.texts.items():
-        path = target / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text.encode("utf-8"))
-        except OSError as error:
-            raise InputError(f"can't be written: {error.strerror}", file=str(path)) from error
+        writer.write_verbatim(target / name, text.encode("utf-8"))
     for name, source in found.copies.items():
-        path = target / name
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, path)
+            data = source.read_bytes()
         except OSError as error:
-            raise InputError(f"can't be written: {error.strerror}", file=str(path)) from error
+            raise InputError(f"can't be read: {error.strerror}", file=str(source)) from error
+        writer.write_verbatim(target / name, data)
 
 
 def _as_json(found: Exported, target: Path) -> str:
@@ -139,8 +135,7 @@ def _as_json(found: Exported, target: Path) -> str:
 
 
 def _as_text(found: Exported, target: Path, form: str) -> str:
-    number = len(found.texts) + len(found.copies)
-    lines = [f"wrote {number} file{'' if number == 1 else 's'} below {target}"]
+    lines = [f"wrote {count(len(found.texts) + len(found.copies), 'file')} below {target}"]
     if found.losses:
         lines += ["", "Without counterpart, or different there:"]
     for reason in dict.fromkeys(loss.reason for loss in found.losses):

@@ -61,15 +61,15 @@ def explained(error: OSError, path: Path) -> AssayError:
     """What the operating system says, with a remedy."""
     if error.errno in _FULL:
         return IncompleteError(
-            f"The disk is full: {path} could not be written. What was recorded before is kept.",
-            hint="Free some space, then go on with  assay run SKILL --resume",
+            f"The disk is full: {path} could not be written. What was written before is kept.",
+            hint="Free some space and try again; a run goes on with  assay run SKILL --resume",
         )
     if error.errno in _DENIED:
         return InputError(
             "can't be written",
             file=str(path),
             found=error.strerror or "no permission",
-            hint="Choose another place with --workspace FOLDER, or change the folder's permissions.",
+            hint="Choose another place (for results: --workspace FOLDER), or change the folder's permissions.",
         )
     return InputError("can't be written", file=str(path), found=error.strerror or str(error))
 
