@@ -127,7 +127,12 @@ def _run(record: dict[str, Any], one: FoundEval, arm: str, place: str) -> Run:
         errors=whole(last.get("tool_errors")),
         unknown_events=whole(last.get("unknown_events")) or 0,
         model=", ".join(last.get("models") or ()) or record.get("arm_model"),
-        unchecked=sum(_unchecked(grade) for grade in record["grades"]),
+        # A judge that saw no evidence names no place.
+        unchecked=sum(
+            1
+            for grade in record["grades"]
+            if grade["grader"] == "judge" and grade.get("verified") is None and grade.get("places")
+        ),
         doubts=sum(len(points) for points in (record.get("remarks") or {}).get("user_notes_summary", {}).values()),
     )
     return run if run.excluded or run.score is not None else replace(run, excluded=NOTHING_GRADED)
@@ -138,11 +143,6 @@ def _expectations(grades: list[dict[str, Any]]) -> Iterator[ExpectationResult]:
         passed = _DECISIONS.get(grade["decision"])
         counted = grade["counted"] and grade["severity"] == "required"
         yield ExpectationResult(grade["text"], passed, grade["evidence"], counted, grade["severity"], grade["grader"])
-
-
-def _unchecked(grade: dict[str, Any]) -> bool:
-    """A judge that saw no evidence names no place."""
-    return grade["grader"] == "judge" and grade.get("verified") is None and bool(grade.get("places"))
 
 
 def _seconds(attempt: dict[str, Any], usage: dict[str, Any]) -> float | None:
