@@ -65,6 +65,17 @@ def test_notes_lie_beside_the_outputs_and_are_summarised(tmp_path: Path) -> None
     assert "user_notes_summary" not in json.loads((without.path / "grading.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize(("cap", "why"), [(1_000_000, "it is no text in UTF-8"), (100, "over the cap")])
+def test_notes_that_can_not_be_taken_are_noted_and_are_no_missing_output(tmp_path: Path, cap: int, why: str) -> None:
+    noted = {"hello.txt": "hello", "user_notes.md": "\0" * 500}
+    play = {"evals": {"*": {"*": {"write": noted, "say": "Done."}}}}
+    skill = write_skill(tmp_path, count=1, play=play)
+    result = run_small(skill, tmp_path / "ws", settings(notes=True, trials=1, limits=Limits(output_bytes=cap)))
+    found = trials(result)["1/with_skill/1"]
+    assert found.outputs == ("hello.txt",) and not found.omitted
+    assert [why in note and "user_notes.md" in note for note in found.notes] == [True]
+
+
 def test_unasked_for_notes_are_an_output_like_any_other(tmp_path: Path) -> None:
     skill = write_skill(tmp_path, count=1, play=PLAY)
     result = run_small(skill, tmp_path / "ws", settings(trials=1))

@@ -121,6 +121,19 @@ def test_an_output_that_can_not_be_kept_says_why_and_stops_nothing(tmp_path: Pat
     assert "can't be read" in str(run.add_output("x", tmp_path / "gone"))
 
 
+def test_notes_that_can_not_be_kept_say_why_and_stop_nothing(tmp_path: Path) -> None:
+    run = Workspace.create(tmp_path / "ws").next_iteration().run_folder(TrialId("dates", "with_skill", 1))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    (tmp_path / "binary").write_bytes(b"\x89PNG\0\0")
+    for name, why in (("gone", "can't be read"), ("folder", "can't be read"), ("link", "link"), ("binary", "no text")):
+        assert why in str(run.write_notes(tmp_path / name))
+        assert run.notes() == "" and not (run.path / "user_notes.md").exists()
+    (tmp_path / "huge").write_text("x" * 200_000)
+    assert run.write_notes(tmp_path / "huge") is None
+    assert run.notes() == "x" * 65_536
+
+
 def test_the_answer_is_an_output_only_when_there_is_no_other(tmp_path: Path) -> None:
     iteration = Workspace.create(tmp_path / "ws").next_iteration()
     run = iteration.record(made_trial(outputs=("report.md",)), made_eval())

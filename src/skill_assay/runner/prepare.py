@@ -60,9 +60,12 @@ def collect(spec: TrialSpec, attempt: Attempt, room: Room, rig: Rig) -> Outcome:
     run.clear_outputs()
     kept, notes = [], list(changes.notes)
     omitted = {run.output_name(name): size for name, size in changes.omitted.items()}
+    if spec.notes:
+        omitted.pop(NOTES_FILE, None)  # no output, so not one that a grader misses
     for name in changes.files:
         if spec.notes and name == NOTES_FILE:
-            run.write_notes(room.place.work / name)
+            if why := run.write_notes(room.place.work / name):
+                notes.append(f"not collected, it {why}: {name}")
             continue
         stored = run.output_name(name)
         why = run.add_output(stored, room.place.work / name)

@@ -146,11 +146,23 @@ class RunFolder:
     def _notes_path(self) -> Path:
         return self.path / NOTES_FILE
 
-    def write_notes(self, source: Path) -> None:
-        """Keep the agent's notes for its user, which are no output; what exceeds 64 KiB is cut."""
-        with source.open("rb") as file:
-            text = file.read(_NOTES_BYTES).decode("utf-8", "replace")
-        self.writer.write_text(self._notes_path, text)
+    def write_notes(self, source: Path) -> str | None:
+        """Keep the agent's notes for its user, which are no output; what exceeds 64 KiB is cut.
+
+        Returns:
+            Why they can't be kept, or `None`.
+        """
+        if source.is_symlink():
+            return "is a link"
+        try:
+            with source.open("rb") as file:
+                data = file.read(_NOTES_BYTES)
+        except OSError as error:
+            return f"can't be read ({error.strerror})"
+        if b"\0" in data:
+            return "is no text in UTF-8"
+        self.writer.write_text(self._notes_path, data.decode("utf-8", "replace"))
+        return None
 
     def notes(self) -> str:
         """The agent's notes for its user; empty when it left none."""
