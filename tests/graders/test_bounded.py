@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import skill_assay
-from skill_assay.graders.bounded import TooLong, bounded
+from skill_assay.graders.bounded import TooLong, WorkerDied, bounded
 
 
 def test_it_runs_elsewhere_and_gives_back_what_it_found(portal):
@@ -26,6 +26,12 @@ def test_what_takes_too_long_is_ended_and_the_next_is_served(portal):
 
     with pytest.raises(TooLong, match=r"more than 0\.3 seconds"):
         portal.call(wait)
+    assert portal.call(bounded, len, "abc") == 3
+
+
+def test_a_worker_that_dies_is_told_and_the_next_is_served(portal):
+    with pytest.raises(WorkerDied, match="ended, perhaps for want of memory"):
+        portal.call(bounded, os._exit, 9)
     assert portal.call(bounded, len, "abc") == 3
 
 

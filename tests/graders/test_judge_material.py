@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
 import zipfile
 from collections.abc import Mapping
 from typing import Any
@@ -157,6 +159,23 @@ def test_a_document_that_unpacks_to_too_much_is_not_opened(desk: Desk, monkeypat
     desk.file("bomb.docx", into.getvalue())
     with pytest.raises(Unreadable, match="can't be opened"):
         anyio.run(document_text, desk.outputs, "bomb.docx")
+
+
+def test_a_document_that_kills_its_converter_is_listed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("markitdown", reason="the extra `documents` is not installed")
+    monkeypatch.setattr(documents, "_converted", killed)
+    desk.file("greedy.docx", docx("x")).file("report.md", "Here.\n")
+    found = gathered(desk, "greedy.docx", "report.md")
+    assert found.hidden == (
+        "greedy.docx (can't be turned into text: the process it ran in ended, perhaps for want of memory)",
+    )
+    assert found.piece("report.md") is not None
+
+
+def killed(data: bytes, ending: str) -> str:
+    """As the system ends a process that takes all memory."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return ""
 
 
 def test_without_the_extra_a_document_says_how_to_have_it_read(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

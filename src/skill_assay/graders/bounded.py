@@ -15,7 +15,7 @@ import anyio
 import anyio.to_process
 from anyio.lowlevel import RunVar
 
-__all__ = ["SECONDS", "TooLong", "bounded"]
+__all__ = ["SECONDS", "NoAnswer", "TooLong", "WorkerDied", "bounded"]
 
 SECONDS = 60.0
 """How long one look may take; generous, since a loaded machine must not turn a check into an error."""
@@ -25,8 +25,16 @@ T = TypeVar("T")
 _limiter: RunVar[anyio.CapacityLimiter] = RunVar("skill_assay_look_limiter")
 
 
-class TooLong(Exception):
+class NoAnswer(Exception):
+    """The worker gave none; the message says why."""
+
+
+class TooLong(NoAnswer):
     """It was not done in time; the worker was ended."""
+
+
+class WorkerDied(NoAnswer):
+    """The worker ended by itself, or by the system for the memory it took."""
 
 
 async def bounded(look: Callable[..., T], *arguments: object, seconds: float | None = None) -> T:
@@ -34,6 +42,7 @@ async def bounded(look: Callable[..., T], *arguments: object, seconds: float | N
 
     Raises:
         TooLong: it was not done within `seconds` (`SECONDS` when `None`), counted from its start.
+        WorkerDied: the process ended before it was done.
     """
     limit = SECONDS if seconds is None else seconds
     async with _workers():
@@ -42,6 +51,8 @@ async def bounded(look: Callable[..., T], *arguments: object, seconds: float | N
                 return await anyio.to_process.run_sync(_undisturbed, look, *arguments, cancellable=True)
         except TimeoutError as error:
             raise TooLong(f"it took more than {limit:g} seconds and was ended") from error
+        except anyio.BrokenWorkerProcess as error:
+            raise WorkerDied("the process it ran in ended, perhaps for want of memory") from error
 
 
 def _undisturbed(look: Callable[..., T], *arguments: object) -> T:

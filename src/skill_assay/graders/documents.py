@@ -6,12 +6,12 @@ Nothing is fetched: the content is handed over, plug-ins are off, and a document
 from __future__ import annotations
 
 import io
-import zipfile
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from skill_assay.graders.bounded import TooLong, bounded
+from skill_assay.formats.archives import BadArchive, weighed
+from skill_assay.graders.bounded import NoAnswer, bounded
 from skill_assay.graders.outputs import Unreadable, read_bytes
 
 __all__ = ["document_text", "is_document"]
@@ -40,7 +40,7 @@ async def document_text(outputs: Path, name: str) -> str:
     data = read_bytes(outputs, name)
     try:
         text = await bounded(_converted, data, PurePosixPath(name).suffix.lower())
-    except TooLong as error:
+    except NoAnswer as error:
         raise Unreadable(f"can't be turned into text: {error}") from error
     if text is None:
         raise Unreadable("is a document that can't be opened")
@@ -75,7 +75,6 @@ def _converted(data: bytes, ending: str) -> str | None:
 def _opens(data: bytes) -> bool:
     """Whether it is an archive that unpacks to a sensible size."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return sum(member.file_size for member in archive.infolist()) <= UNPACKED_LIMIT
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return weighed(data)[1] <= UNPACKED_LIMIT
+    except BadArchive:
         return False

@@ -10,13 +10,16 @@ import datetime
 import io
 import re
 import time
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from skill_assay.formats.archives import ARCHIVE_FAULTS, BadArchive, weighed
+from skill_assay.reports.figures import count
+
 if TYPE_CHECKING:
+    import zipfile
+
     from openpyxl.workbook import Workbook
 
 __all__ = ["LARGEST", "Book", "Sheet", "Unreadable", "read_book"]
@@ -33,8 +36,6 @@ _ROWS = 200
 _COLUMNS = 50
 _CELL = 1_000
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
-_ODD = (Exception,)
-"""What a damaged workbook may raise inside the reader: it promises nothing about files that are no workbooks."""
 
 
 class Unreadable(Exception):
@@ -94,9 +95,7 @@ def read_book(data: bytes, chars: int = 200_000) -> Book:
         names = [str(name) for name in values.sheetnames]
         left = _Left(time.monotonic() + _SECONDS, chars)
         sheets = tuple(_sheet(values, formulas, name, left) for name in names[:_SHEETS])
-    except Unreadable:
-        raise
-    except _ODD as error:
+    except Exception as error:  # the reader promises nothing about files that are no workbooks
         raise Unreadable(f"it can't be read as a workbook ({type(error).__name__})") from error
     unshown = [f"{name}: more than {_SHEETS} sheets" for name in names[_SHEETS : _SHEETS + 20]]
     return Book(sheets, tuple(unshown))
@@ -105,19 +104,18 @@ def read_book(data: bytes, chars: int = 200_000) -> Book:
 def _weigh(data: bytes) -> bool:
     """Refuse by the archive's directory, since a part never gives more than it says there; whether it has formulas."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            parts = archive.infolist()
-            _refuse(parts)
-            sheets = [part for part in parts if part.filename.startswith("xl/worksheets/")]
-            return any(_FORMULA.search(archive.read(part)) for part in sheets)
-    except (zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+        archive, total = weighed(data)
+        parts = archive.infolist()
+        _refuse(parts, total)
+        sheets = [part for part in parts if part.filename.startswith("xl/worksheets/")]
+        return any(_FORMULA.search(archive.read(part)) for part in sheets)
+    except (BadArchive, *ARCHIVE_FAULTS) as error:
         raise Unreadable("it can't be read as a workbook") from error
 
 
-def _refuse(parts: Sequence[zipfile.ZipInfo]) -> None:
+def _refuse(parts: Sequence[zipfile.ZipInfo], total: int) -> None:
     if len(parts) > _PARTS:
         raise Unreadable(f"it holds {len(parts)} parts")
-    total = sum(part.file_size for part in parts)
     if total > _UNPACKED:
         raise Unreadable(f"it would unpack to {total / 1e6:.0f} MB")
     shared = [part for part in parts if not part.filename.startswith(("xl/worksheets/", "xl/media/"))]
@@ -154,9 +152,9 @@ def _sheet(values: Workbook, formulas: Workbook | None, name: str, left: _Left) 
     if any(any(row[_COLUMNS:]) for row in rows):
         notes.append(f"cut after {_COLUMNS} columns")
     if computed:
-        notes.append(f"{_cells_of(computed)} with a formula: shown is the value it last came to")
+        notes.append(f"{count(computed, 'cell')} with a formula: shown is the value it last came to")
     if asked:
-        notes.append(f"{_cells_of(asked)} with a formula that was never computed: shown is the formula")
+        notes.append(f"{count(asked, 'cell')} with a formula that was never computed: shown is the formula")
     return Sheet(name[:200], _trimmed(rows), tuple(notes))
 
 
@@ -168,10 +166,6 @@ def _cells(book: Workbook, name: str) -> Iterator[Sequence[Any]]:
     sheet.reset_dimensions()
     found: Iterator[Sequence[Any]] = sheet.iter_rows(max_row=_ROWS + 2, max_col=_COLUMNS + 1, values_only=True)
     return found
-
-
-def _cells_of(count: int) -> str:
-    return "1 cell" if count == 1 else f"{count} cells"
 
 
 def _text(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 from skill_assay.errors import InputError
 from skill_assay.formats.checks_table import CHECK_LIST, CHECK_SHORT, long_form
 from skill_assay.formats.suggest import did_you_mean
-from skill_assay.graders.bounded import TooLong
+from skill_assay.graders.bounded import NoAnswer
 from skill_assay.graders.checks.arguments import BadArgument, read_arguments
 from skill_assay.graders.checks.code import Command, Python
 from skill_assay.graders.checks.commands import CommandRan
@@ -81,7 +81,7 @@ class CompiledCheck:
         """Its verdict; whatever goes wrong in it is an error of the check, never a mark against the agent."""
         try:
             verdict = await self.decider.decide(work)
-        except TooLong as error:
+        except NoAnswer as error:
             return broken(f"{self.decider.kind}: {error}.")
         except Exception as error:
             return broken(f"{self.decider.kind} failed: {type(error).__name__}: {shortened(str(error), 300)}")
