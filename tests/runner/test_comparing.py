@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -59,8 +60,10 @@ def prefers_good(prompt: str, schema: Any) -> dict[str, Any]:
     return reply("A", 4, 2) if first else reply("B", 2, 4)
 
 
-def compared(result: Result, replies: Callable[..., Any] | Sequence[Any]) -> tuple[list[Pair], list[str]]:
-    voice = ScriptedVoice(replies)
+def compared(
+    result: Result, replies: ScriptedVoice | Callable[..., Any] | Sequence[Any]
+) -> tuple[list[Pair], list[str]]:
+    voice = replies if isinstance(replies, ScriptedVoice) else ScriptedVoice(replies)
     ledger = BudgetLedger(Budget(), lambda *_, **__: None)
     asker = Asker(voice, AdaptiveAdmission(4, ledger, PriceBook(), 0.0), pause_seconds=0.0)
     found = discover(result.iteration.path)
@@ -70,6 +73,23 @@ def compared(result: Result, replies: Callable[..., Any] | Sequence[Any]) -> tup
         return await compare_runs(found, pairs_of(found), model, ledger, seed=42, mask=mask_of(found), expected={})
 
     return anyio.run(run), voice.prompts
+
+
+def test_pictures_are_numbered_over_both_sides_in_the_order_they_are_sent(tmp_path: Path) -> None:
+    good = {"hello.txt": "good text", "plot.gif": "GIF87a good", "more.gif": "GIF87a more"}
+    bad = {"hello.txt": "bad text", "plot.gif": "GIF87a bad"}
+    play = {"evals": {"*": {"with_skill": {"write": good, "say": "."}, "*": {"write": bad, "say": "."}}}}
+    result = run_small(write_skill(tmp_path, play=play, count=1), tmp_path / "w", settings(trials=1))
+    voice = ScriptedVoice(prefers_good)
+    compared(result, voice)
+    assert len(voice.prompts) == 2
+    for prompt, attached in zip(voice.prompts, voice.attached, strict=True):
+        first = "good" if prompt.index("good text") < prompt.index("bad text") else "bad"
+        sent = {f"picture {number}": one.data.decode() for number, one in enumerate(attached.pictures, 1)}
+        sides = [dict(re.findall(r"^(picture \d): outputs/(\w+)\.gif$", side, re.M)) for side in prompt.split("# B\n")]
+        told = [{sent[number]: name for number, name in side.items()} for side in sides]
+        wanted = [{"GIF87a more": "more", "GIF87a good": "plot"}, {"GIF87a bad": "plot"}]
+        assert told == (wanted if first == "good" else wanted[::-1])
 
 
 def test_the_better_one_wins_whatever_its_place(result: Result) -> None:

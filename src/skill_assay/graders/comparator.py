@@ -117,12 +117,13 @@ async def compare_pair(
     b: Side = "baseline" if a == "primary" else "primary"
     replies, winners = [], []
     for first, second in ((a, b), (b, a)):
+        one, two = shown[first][0], shown[second][0]
         asked = load_prompt("comparator").fill(
             fence=fence,
             task=prompt,
             expected=f"\nWhat its author expects, in general:\n\n{fence}\n{expected}\n{fence}\n" if expected else "",
-            first=shown[first][0].render(fence),
-            second=shown[second][0].render(fence),
+            first=one.render(fence, 1),
+            second=two.render(fence, 1 + len(one.pictures)),
         )
         instructions = load_prompt("comparator")
         reply = await model.ask(
@@ -131,7 +132,7 @@ async def compare_pair(
             ledger,
             run_folder=folder,
             number=1,
-            attached=Attached((*shown[first][0].pictures, *shown[second][0].pictures)),
+            attached=Attached((*one.pictures, *two.pictures)),
             instructions=f"{instructions.name} {instructions.version} {instructions.digest}",
         )
         replies.append(reply)

@@ -76,12 +76,21 @@ class Material:
         wanted = name.strip().strip("`'\"").removeprefix("./").removeprefix("outputs/")
         return next((one for one in self.pictures if one.name.removeprefix("outputs/") == wanted), None)
 
-    def render(self, fence: str) -> str:
-        """The pieces, each under its name and between lines of the fence."""
+    def render(self, fence: str, first_picture: int | None = None) -> str:
+        """The pieces, each under its name and between lines of the fence.
+
+        Args:
+            fence: a line that stands in no piece.
+            first_picture: the number of its first picture among all that follow the question, from 1, where those of
+                several stand in one; `None` where these are all.
+        """
         parts = [f"## {shortened(piece.name, 200)}\n\n{fence}\n{piece.shown}\n{fence}" for piece in self.pieces]
         if self.pictures:
-            names = "\n".join(one.name for one in self.pictures)
-            parts.append(f"## pictures\n\nThey follow this text, in this order:\n\n{fence}\n{names}\n{fence}")
+            named, said = [one.name for one in self.pictures], "They follow this text, in this order:"
+            if first_picture is not None:
+                named = [f"picture {number}: {name}" for number, name in enumerate(named, first_picture)]
+                said = "They follow this text, counted over both sides:"
+            parts.append(f"## pictures\n\n{said}\n\n{fence}\n" + "\n".join(named) + f"\n{fence}")
         return "\n\n".join([*parts, *self._not_shown(fence)])
 
     def render_places(self, fence: str) -> str:
