@@ -7,18 +7,20 @@ import os
 import signal
 import zipfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
 from skill_assay.errors import Failure, FailureKind
-from skill_assay.graders import documents
+from skill_assay.graders import documents, material
 from skill_assay.graders.documents import document_text
 from skill_assay.graders.material import Material, gather_material
 from skill_assay.graders.outputs import Unreadable
 from skill_assay.graders.pictures import MOST_BYTES, MOST_PICTURES
 from skill_assay.llm.scripted_judge import asked, judge_reply
+from skill_assay.model.evals import Expectation
 from tests.graders.conftest import Desk
 from tests.graders.test_judge import GOOD, Court, scripted
 
@@ -94,6 +96,8 @@ def test_a_model_that_refuses_pictures_is_asked_without_them(desk: Desk) -> None
     [grade] = court.grades()
     assert grade.decision == "passed"
     assert [bool(one.pictures) for one in court.voice.attached if one is not court.voice.attached[0]] == [True, False]
+    said_so = ["a.png (is a picture, which this judge takes none of)" in question for question in court.questions]
+    assert said_so == [False, True]
 
 
 def test_pictures_that_cannot_be_shown_are_listed_with_the_reason(desk: Desk) -> None:
@@ -124,6 +128,22 @@ def test_a_quote_from_a_document_is_found_in_its_text(desk: Desk) -> None:
     [grade] = Court(desk, scripted(said), GOOD).grades()
     assert (grade.decision, grade.verified) == ("passed", True)
     assert [(place.file, place.line) for place in grade.places] == [("outputs/report.docx", None)]
+
+
+def test_a_document_is_turned_into_text_once_a_trial(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("markitdown", reason="the extra `documents` is not installed")
+    turned: list[str] = []
+
+    async def counted(outputs: Path, name: str) -> str:
+        turned.append(name)
+        return await document_text(outputs, name)
+
+    monkeypatch.setattr(material, "document_text", counted)
+    desk.file("report.docx", docx("The total is 1,284 EUR.")).says("Done.")
+    court = Court(desk, scripted({}), Expectation(GOOD, about="outcome"), Expectation("It looked.", about="process"))
+    court.grades()
+    told = [("1,284 EUR" in question, "## transcript" in question) for question in court.questions]
+    assert told == [(True, False), (True, True)] and turned == ["report.docx"]
 
 
 def test_sheets_and_slides_are_text_too(desk: Desk) -> None:
@@ -214,6 +234,6 @@ def test_a_judge_that_looks_for_itself_gets_files_and_no_arm(desk: Desk) -> None
 
 def test_the_transcript_is_a_file_only_where_the_process_is_judged(desk: Desk) -> None:
     desk.says("Done as asked.")
-    found = gathered(desk, transcript="Read: a.csv")
+    found = gathered(desk).with_transcript("Read: a.csv")
     assert found.files.files["transcript.md"] == b"Read: a.csv"
     assert "transcript.md" not in gathered(desk).files.files

@@ -21,6 +21,7 @@ from skill_assay.graders.judge_log import JudgeLog, RememberingModel
 from skill_assay.graders.judge_reply import CLASSIFY_SCHEMA, SCHEMA, Verdict, by_id, checked, checked_claims
 from skill_assay.graders.material import Material, fence_for, material_of
 from skill_assay.graders.planted import plant
+from skill_assay.graders.texts import transcript_text
 from skill_assay.graders.words import counted
 from skill_assay.llm.base import ModelFailed
 from skill_assay.llm.prompt import load_prompt
@@ -77,11 +78,12 @@ class JudgeGrader:
             process = await self._process(expectations, work, ledger)
         except ModelFailed as failed:
             return self._grades(expectations, {index: _outage(failed) for index in expectations}, work)
-        found: dict[int, Verdict] = {}
-        for wanted, transcript in ((False, False), (True, True)):
-            part = {index: one for index, one in expectations.items() if (index in process) is wanted}
-            if part:
-                found |= await self._part(part, work, transcript, ledger)
+        material = await material_of(work, pictures=self.model.sees_pictures or self.mode == "agent")
+        outcome = {index: one for index, one in expectations.items() if index not in process}
+        found = await self._part(outcome, work, material, ledger) if outcome else {}
+        if process:
+            material = material.with_transcript(transcript_text(work.events))
+            found |= await self._part({index: expectations[index] for index in process}, work, material, ledger)
         return self._grades(expectations, found, work)
 
     def take_remarks(self, trial: TrialId) -> Mapping[str, Any]:
@@ -133,9 +135,9 @@ class JudgeGrader:
                 )
         return {ids[row["id"]]: row["about"] for row in self._kinds[key]["answers"] if row["id"] in ids}
 
-    async def _part(self, part: Numbered, work: Work, transcript: bool, ledger: Ledger) -> dict[int, Verdict]:
-        pictures = (self.model.sees_pictures or self.mode == "agent") and not self._blind
-        material = await material_of(work, transcript=transcript, pictures=pictures)
+    async def _part(self, part: Numbered, work: Work, material: Material, ledger: Ledger) -> dict[int, Verdict]:
+        if self._blind:
+            material = material.without_pictures()
         ballots: list[Mapping[int, Verdict]] = []
         for vote in range(1, self.votes + 1):
             try:
@@ -143,7 +145,7 @@ class JudgeGrader:
             except ModelFailed as failed:
                 if failed.failure.kind is FailureKind.BAD_REQUEST and material.pictures and self.mode == "inline":
                     self._blind = True
-                    return await self._part(part, work, transcript, ledger)
+                    return await self._part(part, work, material, ledger)
                 ballots.append({index: _outage(failed) for index in part})
         return {index: _majority([ballot[index] for ballot in ballots]) for index in part}
 
