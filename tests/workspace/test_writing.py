@@ -3,12 +3,14 @@ from __future__ import annotations
 import errno
 import json
 import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from skill_assay.errors import IncompleteError, InputError
-from skill_assay.workspace.writing import LineSink, Unredacted, Writer
+from skill_assay.workspace.writing import LineSink, Unredacted, Writer, utc_now
 
 
 class Hider:
@@ -90,3 +92,10 @@ def test_a_sink_keeps_lines_as_they_came_and_their_times(tmp_path: Path) -> None
         sink.line(b"\xff\xfe", 1.0)
     assert (tmp_path / "a.jsonl").read_bytes() == b'{"a": 1}\r\n\xff\xfe\n'
     assert (tmp_path / "a.times").read_text() == "0.250\n1.000\n"
+
+
+@pytest.mark.parametrize(("timespec", "length"), [("seconds", 20), ("milliseconds", 24)])
+def test_the_moment_is_utc_and_says_so(timespec: Literal["seconds", "milliseconds"], length: int) -> None:
+    text = utc_now(timespec)
+    assert len(text) == length and text.endswith("Z")
+    assert abs(datetime.fromisoformat(text) - datetime.now(UTC)) < timedelta(hours=1)  # in no local time

@@ -33,11 +33,12 @@ from skill_assay.model.money import Spend
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.progress import Display
 from skill_assay.runner.settings import Budget
-from skill_assay.workspace.candidates import now, put_in_place
+from skill_assay.workspace.candidates import put_in_place
 from skill_assay.workspace.judgements import read_versions, write_versions
 from skill_assay.workspace.places import default_workspace
 from skill_assay.workspace.redact import Redactor
 from skill_assay.workspace.store import Iteration, Workspace
+from skill_assay.workspace.writing import utc_now
 
 __all__ = ["command"]
 
@@ -193,14 +194,14 @@ class _Loop:
         return False, "tie"
 
     def _remember(self, digest: str, derived: Derived, iteration: Iteration, outcome: Outcome, *, kept: bool) -> None:
-        history = read_versions(self.workspace) or begin_history(read_skill(self.root).name, now())
+        history = read_versions(self.workspace) or begin_history(read_skill(self.root).name, utc_now())
         known = any(row.get("digest") == digest for row in history["iterations"])
         if outcome == "baseline" and known:
             return
         primary = next((arm for arm in derived.benchmark.arms if arm.arm.role == "primary"), None)
         rate = primary.pass_rate.mean if primary and primary.pass_rate else None
         verdict = derived.inference.verdict if derived.inference else None
-        facts = {"iteration": iteration.number, "verdict": verdict, "at": now()}
+        facts = {"iteration": iteration.number, "verdict": verdict, "at": utc_now()}
         write_versions(self.workspace, add_version(history, digest, rate, outcome, kept=kept, **facts))
 
     def _turning_point(self, words: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,7 @@ from skill_assay.workspace.optimise_store import OptimisationFolder, newest_opti
 from skill_assay.workspace.places import default_workspace
 from skill_assay.workspace.redact import Redactor
 from skill_assay.workspace.trigger_store import TriggerWorkspace
+from skill_assay.workspace.writing import utc_now
 
 __all__ = ["optimize_skill"]
 
@@ -69,7 +69,7 @@ def optimize_skill(root: Path, resolved: Resolved, choice: TriggerChoice, choice
         folder = OptimisationFolder(folder.path, workspace.writer) if folder else next_optimisation(workspace)
         stack.enter_context(Lock(folder.lock_path))
         if not (folder.path / "search.json").is_file():
-            folder.write_search({"schema_version": 1, **fixing, "started_at": _now()})
+            folder.write_search({"schema_version": 1, **fixing, "started_at": utc_now()})
         found = anyio.run(_search, task, problem, folder, display, proposer, session)
     return finish_search(found, folder, task.subject, root, choices)
 
@@ -246,7 +246,3 @@ def _is_over(folder: OptimisationFolder) -> bool:
     results = folder.read_results()
     cut = ("budget", "interrupted", "failure", "in_progress")
     return isinstance(results, dict) and str(results.get("exit_reason")) not in cut
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

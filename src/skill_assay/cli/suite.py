@@ -7,7 +7,6 @@ import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,7 @@ from skill_assay.workspace.journal import replay
 from skill_assay.workspace.places import default_workspace
 from skill_assay.workspace.store import Workspace
 from skill_assay.workspace.suites import begun_iteration, current_suite, keep_suite
+from skill_assay.workspace.writing import utc_now
 
 __all__ = ["is_suite", "run_suite"]
 
@@ -134,8 +134,7 @@ def _new(skill: Path, workspace: Workspace, resolved: Resolved, choices: RunChoi
                 hint="Go on with --resume, or begin another with --new.",
             )
     newest = max((one.number for one in workspace.iterations() if one.has_plan), default=0)
-    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return Suite(members, resolved.settings.seed, now, newest, _digests(skill, resolved))
+    return Suite(members, resolved.settings.seed, utc_now(), newest, _digests(skill, resolved))
 
 
 def _named(member: Member) -> Member:

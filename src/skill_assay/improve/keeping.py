@@ -8,9 +8,9 @@ from typing import Any
 
 from skill_assay.improve.proposal import Proposal, change_rows, diff_of
 from skill_assay.model.skill import Skill
-from skill_assay.workspace.candidates import now
 from skill_assay.workspace.judgements import read_changes, write_candidate
 from skill_assay.workspace.store import Iteration
+from skill_assay.workspace.writing import utc_now
 
 __all__ = ["changes_of", "keep_proposal"]
 
@@ -24,7 +24,7 @@ def keep_proposal(iteration: Iteration, skill: Skill, proposal: Proposal, model:
         "candidate": proposal.digest,
         "model": model,
         "instructions": instructions,
-        "made_at": now(),
+        "made_at": utc_now(),
         "summary": proposal.summary,
         "changes": change_rows(skill, proposal.changes),
         "unneeded": list(proposal.unneeded),

@@ -6,7 +6,6 @@ import dataclasses
 import socket
 import time
 from collections.abc import Iterable
-from datetime import UTC, datetime
 
 from skill_assay.agents.patience import Patience, error_reader
 from skill_assay.agents.process import Exit, Identity, run
@@ -18,7 +17,7 @@ from skill_assay.runner.admission import LaunchPermit
 from skill_assay.runner.prepare import Room
 from skill_assay.runner.rig import Rig
 from skill_assay.runner.watch import Watch
-from skill_assay.workspace.writing import LineSink
+from skill_assay.workspace.writing import LineSink, utc_now
 
 __all__ = ["launch"]
 
@@ -37,7 +36,7 @@ async def launch(
         max_cost_usd=_cost_cap(spec, rig, permit),
     )
     parser = agent.parser(request)
-    launched_at = _now()
+    launched_at = utc_now("milliseconds")
     rig.ledger.note("attempt_started", trial=str(spec.id), attempt=number)
     reader = _Reader(parser, permit, stop_when, _token_cap(spec, rig, permit))
     with rig.iteration.run_folder(spec.id).attempt_sink(number) as sink:
@@ -138,7 +137,7 @@ def _sum_up(number: int, launched_at: str, end: Exit, reader: _Reader, reserved_
         skill_uses=tuple(watch.uses),
         models=finished.models,
         launched_at=launched_at,
-        ended_at=_now(),
+        ended_at=utc_now("milliseconds"),
         wall_seconds=round(end.wall_seconds, 4),
         waited_seconds=round(watch.waited, 4),
         first_event_seconds=end.first_line_seconds,
@@ -169,7 +168,3 @@ def _failure(end: Exit, finished: Finished, reader: _Reader) -> Failure | None:
     if end.timed_out and (finished.failure is not None or finished.answer is None):
         return reader.patience.waiting_for or Failure(FailureKind.TIME_LIMIT, "ended at its time limit")
     return finished.failure
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

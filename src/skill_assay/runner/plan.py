@@ -8,7 +8,6 @@ import platform
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from skill_assay.runner.arms import ArmSource
 from skill_assay.runner.inputs import Inputs, eval_digest, tree_digest
 from skill_assay.runner.prompt import build_prompt
 from skill_assay.runner.settings import RunSettings
+from skill_assay.workspace.writing import utc_now
 
 __all__ = ["differences", "interleave", "make_plan", "make_specs", "plain_settings"]
 
@@ -85,7 +85,7 @@ def make_plan(
         eval_ids=eval_ids,
         versions={"skill_assay": __version__, "python": platform.python_version()},
         platform=platform.platform(),
-        created_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        created_at=utc_now(),
     )
 
 

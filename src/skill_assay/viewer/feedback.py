@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from skill_assay.errors import InputError, NotFoundError
 from skill_assay.formats.feedback import Feedback, Preference, Review, feedback_from_dict, feedback_to_dict, merged
 from skill_assay.workspace.run_folder import read_json
 from skill_assay.workspace.store import Iteration
+from skill_assay.workspace.writing import utc_now
 
 __all__ = ["FeedbackStore", "read_feedback"]
 
@@ -50,7 +50,7 @@ class FeedbackStore:
         Raises:
             InputError: it is malformed, about an unknown run, or the file can't be read or written.
         """
-        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        now = utc_now("milliseconds")
         with self._lock:
             found = _changed(read_feedback(iteration), asked, known, now)
             iteration.writer.write_json(iteration.feedback_path, feedback_to_dict(found))

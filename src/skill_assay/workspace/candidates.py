@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from skill_assay.errors import InputError, NotFoundError
@@ -18,8 +17,9 @@ from skill_assay.model.skill import Skill
 from skill_assay.workspace.judgements import candidate_skill, keep_before, read_changes, write_changes
 from skill_assay.workspace.laid_out import fault_as_version
 from skill_assay.workspace.store import Iteration
+from skill_assay.workspace.writing import utc_now
 
-__all__ = ["ProposedFile", "now", "proposed_files", "put_in_place"]
+__all__ = ["ProposedFile", "proposed_files", "put_in_place"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,6 @@ class ProposedFile:
     def name(self, index: int) -> str:
         """What a piece of it is called: `SKILL.md#2`."""
         return f"{self.path}#{index}"
-
-
-def now() -> str:
-    """UTC, ISO 8601."""
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def proposed_files(iteration: Iteration, root: Path) -> tuple[ProposedFile, ...]:
@@ -135,7 +130,7 @@ def _note(iteration: Iteration, names: list[str], chosen: Collection[str]) -> No
     changes = read_changes(iteration)
     pieces = {"accepted": [name for name in names if name in chosen]}
     refused = [name for name in names if name not in chosen]
-    write_changes(iteration, {**changes, "applied_at": now(), **pieces, "refused": refused})
+    write_changes(iteration, {**changes, "applied_at": utc_now(), **pieces, "refused": refused})
 
 
 def _every_file(root: Path) -> list[str]:

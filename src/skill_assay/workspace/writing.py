@@ -14,11 +14,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Literal, Protocol
 
 from skill_assay.errors import AssayError, IncompleteError, InputError
 
-__all__ = ["LineSink", "Redactor", "Unredacted", "Writer", "disk_errors", "explained", "folder_of_now", "is_binary"]
+__all__ = [
+    "LineSink",
+    "Redactor",
+    "Unredacted",
+    "Writer",
+    "disk_errors",
+    "explained",
+    "folder_of_now",
+    "is_binary",
+    "utc_now",
+]
 
 
 class Redactor(Protocol):
@@ -72,6 +82,11 @@ def explained(error: OSError, path: Path) -> AssayError:
             hint="Choose another place (for results: --workspace FOLDER), or change the folder's permissions.",
         )
     return InputError("can't be written", file=str(path), found=error.strerror or str(error))
+
+
+def utc_now(timespec: Literal["seconds", "milliseconds"] = "seconds") -> str:
+    """The moment as files name it: UTC, ISO 8601, `Z` at its end."""
+    return datetime.now(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
 
 
 def folder_of_now(parent: Path) -> Path:
