@@ -228,6 +228,21 @@ def test_codex_is_priced_by_the_model_asked_for(shared_data: Path) -> None:
         assert cost == (None if price is None else pytest.approx(price))
 
 
+def test_copilot_that_was_told_to_end_has_no_answer() -> None:
+    """Fault 5: it may still close its stream with a result, and end with 0, in the middle of its work."""
+    begun: list[dict[str, object]] = [
+        {"type": "session.tools_updated", "data": {"model": "m"}},
+        {"type": "assistant.message", "data": {"content": "Let me look.", "model": "m"}},
+    ]
+    for aborted, answer in ((True, None), (False, "Let me look.")):
+        ended = [{"type": "assistant.idle", "data": {"aborted": aborted}}, {"type": "result", "exitCode": 0}]
+        parser = CopilotParser()
+        for line in (*begun, *ended):
+            list(parser.feed(json.dumps(line).encode()))
+        finished = parser.end(0, "")
+        assert (finished.answer, finished.failure is None) == (answer, not aborted)
+
+
 def test_gemini_that_stops_in_a_loop_gave_up() -> None:
     """It ends with "success"; what it had said is graded, and the end is told as what it was."""
     lines = [

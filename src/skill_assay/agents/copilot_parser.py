@@ -34,7 +34,7 @@ __all__ = ["CopilotParser"]
 
 _READERS = Readers((".github/skills", ".agents/skills", ".claude/skills"), {"view": "path"}, ("bash",))
 _SILENT = (
-    *("assistant.idle", "assistant.intent", "assistant.message_delta", "assistant.message_start"),
+    *("assistant.intent", "assistant.message_delta", "assistant.message_start"),
     *("assistant.reasoning", "assistant.reasoning_delta", "assistant.tool_call_delta", "assistant.turn_end"),
     *("assistant.turn_retry", "assistant.turn_start", "assistant.usage", "model.call_finished"),
     *("model.call_start", "skill.invoked", "tool.execution_partial_result"),
@@ -66,6 +66,7 @@ class CopilotParser:
         self._turns = 0
         self._failure: Failure | None = None
         self._result: Mapping[str, Any] | None = None
+        self._aborted = False
 
     def feed(self, line: bytes) -> Iterable[Event]:
         """The events of one line."""
@@ -80,7 +81,7 @@ class CopilotParser:
         models = named or ((self._model,) if self._model and self._turns else ())
         if self._failure is not None:
             return Finished(None, usage, self._failure, models=models)
-        if self._result is None or exit_code != 0 or self._result.get("exitCode"):
+        if self._result is None or self._aborted or exit_code != 0 or self._result.get("exitCode"):
             failure = without_answer(self._lines, exit_code, stderr)
             if not self._lines.read and stderr.strip():
                 failure = failure_from_words(stderr, default=failure.kind)
@@ -116,6 +117,9 @@ class CopilotParser:
                 yield Retrying(failure_from_words(str(about.get("errorMessage") or ""), status=about.get("statusCode")))
             case "session.error":
                 self._failure = failure_from_words(str(about["message"]), status=about.get("statusCode"))
+            case "assistant.idle":
+                # Told to end, it may still close with a result and code 0.
+                self._aborted = about.get("aborted") is True
             case "result":
                 self._result = data
             case "model.call_final_result":
