@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,15 @@ def test_partial_is_3_and_nothing_there_is_2(place: Path, tmp_path: Path) -> Non
     with pytest.raises(NotFoundError) as caught:
         gate(str(tmp_path / "part" / "nowhere"))
     assert caught.value.exit_code == 2
+
+
+def test_what_is_missing_is_run_by_a_command_that_finds_the_place_again(tmp_path: Path) -> None:
+    skill = tmp_path / "pdf"
+    skill.mkdir()
+    plan = replace(made_plan(("dates",), 2, settings={"thresholds": {"min_pass_rate": 0.5}}), skill_path=str(skill))
+    place = made_iteration(tmp_path / "part", plan, [made_trial(), made_trial(arm="without_skill")]).path
+    _, out = gate(str(place))
+    assert out.splitlines()[-1] == f"Next: assay run {skill} --workspace {place.parent} --resume"
 
 
 def test_json_and_junit_agree_with_the_exit_code(place: Path, tmp_path: Path) -> None:

@@ -228,6 +228,14 @@ def test_a_suite_does_not_go_on_with_a_changed_skill(assay: Assay) -> None:
     assert code == 2 and "Nothing can be added to a suite" in err
 
 
+def test_every_hint_to_go_on_names_the_workspace(assay: Assay) -> None:
+    code, _, err = assay("run", *TWO, "--budget", "2trials", "--workspace", "else where")
+    assert code == 3
+    again = "Go on with  assay run hello-note --workspace 'else where' --resume"
+    hints = [line for line in err.splitlines() if "Go on with" in line or "go on with" in line]
+    assert len(hints) == 2 and all(again.lower() in line.lower() for line in hints), "of the member, and of the suite"
+
+
 def test_resume_of_a_stranger_to_the_suite_is_refused(assay: Assay) -> None:
     assay("run", *TWO, "--budget", "32trials")
     code, _, err = assay("run", "hello-note", "--resume", "--agent", "simulated")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from skill_assay.errors import InputError
-from skill_assay.workspace.places import default_workspace, discovery_folder, refuse_unfit
+from skill_assay.workspace.places import default_workspace, discovery_folder, refuse_unfit, resume_command, skill_folder
 from skill_assay.workspace.store import Workspace
 
 DISCOVERED = [
@@ -23,6 +23,20 @@ DISCOVERED = [
 
 def test_the_usual_place_is_beside_the_skill(tmp_path: Path) -> None:
     assert default_workspace(tmp_path / "skills" / "pdf") == tmp_path / "skills" / "pdf-workspace"
+
+
+def test_the_command_that_goes_on_looks_where_the_results_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    usual = tmp_path / "a skill-workspace"
+    assert resume_command(Path("a skill"), usual) == "assay run 'a skill' --resume"
+    assert resume_command(Path("a skill/SKILL.md"), Path(usual.name)) == "assay run 'a skill/SKILL.md' --resume"
+    assert resume_command(Path("pdf"), tmp_path / "else where", "trigger") == (
+        f"assay trigger pdf --workspace '{tmp_path}/else where' --resume"
+    )
+
+
+def test_a_skill_is_its_folder_however_it_is_named() -> None:
+    assert skill_folder(Path("pdf/SKILL.md")) == skill_folder(Path("pdf")) == Path("pdf")
 
 
 @pytest.mark.parametrize("folder", DISCOVERED)

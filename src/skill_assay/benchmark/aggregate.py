@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,9 +14,8 @@ from skill_assay.benchmark.notes import notes
 from skill_assay.benchmark.thresholds import evaluate
 from skill_assay.model.benchmark import NOTHING_GRADED, ArmFigures, Benchmark, EvalFigures, Exclusion, Run, Spread
 from skill_assay.model.comparison import Comparison
-from skill_assay.model.plan import Plan
 from skill_assay.workspace.discovery import Found
-from skill_assay.workspace.places import default_workspace
+from skill_assay.workspace.places import resume_command
 from skill_assay.workspace.store import iteration_number
 
 __all__ = ["aggregate"]
@@ -75,17 +73,9 @@ def aggregate(
         comparison=comparison,
     )
     if plan and Path(plan.skill_path).is_dir():
-        benchmark = replace(benchmark, again=_again(plan, found.root.resolve().parent))
+        benchmark = replace(benchmark, again=resume_command(Path(plan.skill_path), found.root.resolve().parent))
     benchmark = replace(benchmark, thresholds=evaluate(asked, benchmark))
     return replace(benchmark, notes=notes(benchmark))
-
-
-def _again(plan: Plan, workspace: Path) -> str:
-    """The command that goes on, with the place where it is not the one it would look in."""
-    usual = default_workspace(Path(plan.skill_path)).resolve() == workspace
-    return shlex.join(
-        ["assay", "run", plan.skill_path, *([] if usual else ["--workspace", str(workspace)]), "--resume"]
-    )
 
 
 def _figures(found: Found) -> tuple[tuple[ArmFigures, ...], tuple[EvalFigures, ...]]:

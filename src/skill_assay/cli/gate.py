@@ -58,8 +58,9 @@ def command(
         from skill_assay.reports.gate import gate_json, gate_text
 
         skill = str(named.skill or derived.benchmark.skill_path or place)
-        text = gate_json(found) if format_ == "json" else gate_text(found, headline=headline_of(derived), skill=skill)
-        write(text, output)
+        again = "" if derived.benchmark.foreign else derived.benchmark.again
+        text = gate_text(found, headline=headline_of(derived), skill=skill, again=again)
+        write(gate_json(found) if format_ == "json" else text, output)
     elif format_ == "markdown":
         from skill_assay.reports.ci import pull_request_comment
 

@@ -12,6 +12,7 @@ import click
 from skill_assay.cli.model_options import model_options
 from skill_assay.errors import InputError
 from skill_assay.formats.skill import read_skill
+from skill_assay.workspace.places import skill_folder
 
 __all__ = ["command"]
 
@@ -40,8 +41,7 @@ def command(path: str, source: str | None, more: int | None, **options: Any) -> 
 
     With --from or --more a model drafts; a person approves. No file that exists is changed.
     """
-    root = Path(path)
-    root = root.parent if root.name == "SKILL.md" else root
+    root = skill_folder(Path(path))
     if source or more:
         return _draft(root, source, more, options)
     made, kept = [], []

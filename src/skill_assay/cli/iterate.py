@@ -35,7 +35,7 @@ from skill_assay.runner.progress import Display
 from skill_assay.runner.settings import Budget
 from skill_assay.workspace.candidates import put_in_place
 from skill_assay.workspace.judgements import read_versions, write_versions
-from skill_assay.workspace.places import default_workspace
+from skill_assay.workspace.places import default_workspace, skill_folder
 from skill_assay.workspace.redact import Redactor
 from skill_assay.workspace.store import Iteration, Workspace
 from skill_assay.workspace.writing import utc_now
@@ -61,8 +61,7 @@ def command(skill: str, rounds: int, improver: str | None, **options: Any) -> in
 
     Where there are evals and no SKILL.md yet, the first version is written from them. The budget covers the whole.
     """
-    root = Path(skill)
-    root = root.parent if root.name == "SKILL.md" else root
+    root = skill_folder(Path(skill))
     resolved = resolve(root, options)
     display = make_display("none" if options["no_progress"] else options["progress"], options["quiet"])
     place = resolved.workspace or default_workspace(root)

@@ -22,6 +22,7 @@ from skill_assay.model.money import Spend
 from skill_assay.reports import library as shown
 from skill_assay.runner.estimate import Estimate
 from skill_assay.runner.progress import Display
+from skill_assay.workspace.places import resume_command
 
 __all__ = ["run_library", "skills_below"]
 
@@ -142,7 +143,7 @@ def _measure(path: Path, resolved: Resolved, choices: RunChoices, display: Displ
         result, derived = measure_skill(path, resolved, choices, display)
     except AssayError as error:
         return LibraryRow(str(path), error=str(error).splitlines()[0], code=error.exit_code)
-    code, said = exit_code(result, derived), ending_words(result, str(path))
+    code, said = exit_code(result, derived), ending_words(result, resume_command(path, result.iteration.path.parent))
     if said:
         click.echo(said, err=True)
     if derived is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,7 +39,7 @@ from skill_assay.runner.progress import Display
 from skill_assay.runner.reuse import adopt, earlier_baseline, reusable
 from skill_assay.runner.rounds import Rounds
 from skill_assay.runner.session import Mode, Session, newest, open_session
-from skill_assay.workspace.places import default_workspace
+from skill_assay.workspace.places import default_workspace, resume_command, skill_folder
 from skill_assay.workspace.redact import Redactor
 from skill_assay.workspace.store import Iteration, Workspace
 
@@ -77,15 +76,8 @@ def run_skill(root: Path, resolved: Resolved, choices: RunChoices, display: Disp
             click.echo(_dry_run(session, to_launch(session, choices), choices.format))
             return 0
         result = _launch(session, choices, display)
-        named = _named(root, session)
-    return finish_run(result, named, choices.format, choices.output, previous=choices.previous, common=choices.common)
-
-
-def _named(root: Path, session: Session) -> str:
-    """The skill as a hint names it, so that the command finds the same workspace again."""
-    place = session.workspace.path
-    usual = place == default_workspace(session.inputs.skill.root)
-    return shlex.join([str(root), *([] if usual else ["--workspace", str(place)])])
+        resume = resume_command(root, session.workspace.path)
+    return finish_run(result, resume, choices.format, choices.output, previous=choices.previous, common=choices.common)
 
 
 def measure_skill(
@@ -99,8 +91,7 @@ def measure_skill(
 
 def session_of(root: Path, resolved: Resolved, choices: RunChoices) -> Session:
     """The resolved run, nothing launched or written."""
-    folder = root.parent if root.name == "SKILL.md" else root
-    place = choices.workspace or resolved.workspace or default_workspace(folder)
+    place = choices.workspace or resolved.workspace or default_workspace(skill_folder(root))
     settings = resolved.settings
     if choices.mode != "new" and choices.going_on is None:
         last = newest(Workspace(place))

@@ -16,6 +16,7 @@ from skill_assay.formats.config import Configuration, Setting, find_config, load
 from skill_assay.model.suite import Member
 from skill_assay.model.trial import Limits
 from skill_assay.runner.settings import Budget, Retrying, RunSettings
+from skill_assay.workspace.places import skill_folder
 
 __all__ = ["Resolved", "resolve"]
 
@@ -116,9 +117,8 @@ def _one_each(found: Mapping[str, Setting], members: Sequence[Member]) -> dict[s
 
 
 def _configuration(skill: Path, options: Mapping[str, Any]) -> Configuration | None:
-    root = skill.parent if skill.name == "SKILL.md" else skill
     named = options.get("config") or os.environ.get("ASSAY_CONFIG")
-    path = Path(named) if named else find_config(root)
+    path = Path(named) if named else find_config(skill_folder(skill))
     return load_config(path) if path else None
 
 

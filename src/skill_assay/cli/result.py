@@ -19,19 +19,19 @@ LARGEST_REPORT = 500
 
 
 def finish_run(
-    result: Result, skill: str, form: str, output: str | None, *, previous: str | None = None, common: bool = False
+    result: Result, resume: str, form: str, output: str | None, *, previous: str | None = None, common: bool = False
 ) -> int:
     """Derive the benchmark of a run, write it, show it; say how the run ended, and return the exit code.
 
     Args:
         result: how the run ended.
-        skill: the skill as the user named it, for hints.
+        resume: the command that goes on, for hints.
         form: as `cli.show.show` takes it.
         output: a file instead of standard output.
         previous: the iteration to compare with; the one before, where not given.
         common: compare only what both have unchanged.
     """
-    ending = ending_words(result, skill)
+    ending = ending_words(result, resume)
     derived = derive_run(result, previous=previous, common=common)
     if derived is None:
         # Nothing was measured, so nothing is shown but why.
@@ -71,10 +71,15 @@ def keep_report(iteration: Iteration, derived: Derived) -> None:
         click.echo(f"report.html could not be written: {error}", err=True)
 
 
-def ending_words(result: Result, skill: str, command: str = "run", what: str = "benchmark") -> str:
-    """Why a run ended before its end, and what to do; empty when it did not."""
+def ending_words(result: Result, resume: str, what: str = "benchmark") -> str:
+    """Why a run ended before its end, and what to do; empty when it did not.
+
+    Args:
+        result: how it ended.
+        resume: the command that goes on.
+        what: is partial.
+    """
     stopped = result.stopped
-    resume = f"assay {command} {skill} --resume"
     cost = f"{result.launched} launches, ${result.usd:.2f}"
     match stopped.ending:
         case Ending.DONE:

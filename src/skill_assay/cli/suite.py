@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -31,7 +30,7 @@ from skill_assay.runner.progress import Display
 from skill_assay.runner.session import Mode
 from skill_assay.runner.settings import Budget, RunSettings
 from skill_assay.workspace.journal import replay
-from skill_assay.workspace.places import default_workspace
+from skill_assay.workspace.places import default_workspace, resume_command, skill_folder
 from skill_assay.workspace.store import Workspace
 from skill_assay.workspace.suites import begun_iteration, current_suite, keep_suite
 from skill_assay.workspace.writing import utc_now
@@ -84,7 +83,7 @@ def run_suite(root: Path, resolved: Resolved, choices: RunChoices, display_of: C
     Raises:
         InputError: the skill or its evals can't be read, a suite is unfinished, or it changed since it began.
     """
-    skill = root.parent if root.name == "SKILL.md" else root
+    skill = skill_folder(root)
     workspace = _workspace(root, resolved, choices)
     suite = _resumed(workspace, resolved) if choices.mode == "resume" else _new(skill, workspace, resolved, choices)
     parts, suite = _parts(root, workspace, suite, resolved, replace(choices, yes=True))
@@ -107,20 +106,13 @@ def run_suite(root: Path, resolved: Resolved, choices: RunChoices, display_of: C
     gates = show_suite(workspace, suite, choices.format, choices.output)
     code = _exit_code([*codes.values(), *gates])
     if code in (3, _INTERRUPTED):
-        click.echo(
-            f"Not every agent and model is measured whole. Go on with  assay run {_again(root, workspace)}", err=True
-        )
+        again = resume_command(root, workspace.path)
+        click.echo(f"Not every agent and model is measured whole. Go on with  {again}", err=True)
     return code
 
 
-def _again(root: Path, workspace: Workspace) -> str:
-    usual = workspace.path == default_workspace(read_skill(root).root)
-    return shlex.join([str(root), *([] if usual else ["--workspace", str(workspace.path)]), "--resume"])
-
-
 def _workspace(root: Path, resolved: Resolved, choices: RunChoices) -> Workspace:
-    skill = root.parent if root.name == "SKILL.md" else root
-    return Workspace(choices.workspace or resolved.workspace or default_workspace(skill))
+    return Workspace(choices.workspace or resolved.workspace or default_workspace(skill_folder(root)))
 
 
 def _new(skill: Path, workspace: Workspace, resolved: Resolved, choices: RunChoices) -> Suite:
@@ -281,7 +273,7 @@ def _run(
     except AssayError as error:
         reason = str(error).splitlines()[0]
         return keep_suite(workspace, suite, replace(member, reason=reason)), error.exit_code
-    said = ending_words(result, str(root))
+    said = ending_words(result, resume_command(root, workspace.path))
     if said:
         click.echo(said, err=True)
     code = exit_code(result, derived)

@@ -28,7 +28,7 @@ from skill_assay.triggering.choice import TriggerChoice
 from skill_assay.triggering.diagnose import diagnose, is_silent
 from skill_assay.triggering.evaluate import Evaluation, evaluate, open_evaluation, trigger_results
 from skill_assay.triggering.subject import Subject, read_subject
-from skill_assay.workspace.places import default_workspace
+from skill_assay.workspace.places import default_workspace, resume_command
 from skill_assay.workspace.redact import Redactor
 from skill_assay.workspace.trigger_store import TriggerFolder, TriggerWorkspace
 
@@ -70,7 +70,7 @@ def run_triggers(root: Path, resolved: Resolved, choice: TriggerChoice, task: Tr
             result, found = anyio.run(_measure, evaluation, display)
         finally:
             display.end()
-        return _finish(result, found, str(root), task)
+        return _finish(result, found, resume_command(root, workspace.path, "trigger"), task)
 
 
 def subject_of(root: Path, resolved: Resolved, choice: TriggerChoice) -> Subject:
@@ -141,7 +141,7 @@ def _dry_run(evaluation: Evaluation, expected: Estimate, form: str) -> str:
     return "\n".join([*_head(evaluation, len(trials), expected), *queries, "Nothing was launched."])
 
 
-def _finish(result: Result, found: TriggerResults, skill: str, task: TriggerTask) -> int:
+def _finish(result: Result, found: TriggerResults, resume: str, task: TriggerTask) -> int:
     """Write the results, show them, say how the run ended."""
     from skill_assay.reports.trigger_html import triggers_page
     from skill_assay.triggering.record import results_record
@@ -152,7 +152,7 @@ def _finish(result: Result, found: TriggerResults, skill: str, task: TriggerTask
     folder.write_results(record)
     page = triggers_page(found)
     folder.write_report(page)
-    ending = ending_words(result, skill, "trigger", "evaluation")
+    ending = ending_words(result, resume, "evaluation")
     if found.scores.accuracy.n or not ending:
         _show(found, folder, task, json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False), page)
     if ending:

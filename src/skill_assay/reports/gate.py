@@ -13,13 +13,14 @@ __all__ = ["gate_json", "gate_text"]
 _WORDS = {"pass": "PASS", "fail": "FAIL", "incomplete": "INCOMPLETE"}
 
 
-def gate_text(found: Gate, *, headline: str | None = None, skill: str = "") -> str:
+def gate_text(found: Gate, *, headline: str | None = None, skill: str = "", again: str = "") -> str:
     """A word, a line a threshold, and the next step.
 
     Args:
         found: the gate.
         headline: the verdict in one line.
         skill: the skill's place, for the next step.
+        again: the command that runs what is missing.
     """
     lines = [_WORDS[found.status]]
     rows = [
@@ -34,8 +35,8 @@ def gate_text(found: Gate, *, headline: str | None = None, skill: str = "") -> s
     lines += [harmless(headline)] if headline else []
     if found.status == "fail" and skill and any(one.status == "missed" for one in found.thresholds):
         lines.append(f"Next: assay improve {harmless(skill)}")
-    elif found.incomplete and skill:
-        lines.append(f"Next: assay run {harmless(skill)} --resume")
+    elif found.incomplete and again:
+        lines.append(f"Next: {harmless(again)}")
     return "\n".join(lines) + "\n"
 
 

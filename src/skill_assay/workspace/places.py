@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from skill_assay.errors import InputError
 
-__all__ = ["default_workspace", "discovery_folder", "refuse_unfit"]
+__all__ = ["default_workspace", "discovery_folder", "refuse_unfit", "resume_command", "skill_folder"]
 
 _DISCOVERED: tuple[tuple[str, ...], ...] = (
     (".agents", "skills"),
@@ -39,6 +40,23 @@ def default_workspace(skill_root: Path) -> Path:
     name = f"{root.name}-workspace"
     projects = [folder.parents[length - 1] for folder, length in _discovered(root.parent)]
     return projects[-1] / ".assay" / name if projects else root.parent / name
+
+
+def skill_folder(named: Path) -> Path:
+    """The folder of a skill that may be named by its SKILL.md."""
+    return named.parent if named.name == "SKILL.md" else named
+
+
+def resume_command(skill: Path, workspace: Path, command: str = "run") -> str:
+    """The command that goes on, ready to be copied: with the workspace where it is not the one it would look in.
+
+    Args:
+        skill: its folder or its SKILL.md, as a person named it.
+        workspace: where the results lie.
+        command: `run`, or another that goes on.
+    """
+    usual = default_workspace(skill_folder(skill)).resolve() == workspace.resolve()
+    return shlex.join(["assay", command, str(skill), *([] if usual else ["--workspace", str(workspace)]), "--resume"])
 
 
 def refuse_unfit(workspace: Path) -> None:
