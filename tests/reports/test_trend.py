@@ -6,9 +6,9 @@ import re
 
 from skill_assay.reports.trend import TrendPoint, trend_png, trend_svg
 
-FIRST = TrendPoint(1, {"With Skill": 0.5, "Without": 0.4}, 0.1, -0.1, 0.3, joined=False)
-SECOND = TrendPoint(2, {"With Skill": 0.9, "Without": 0.4}, 0.5, 0.3, 0.7, joined=True)
-OTHER = TrendPoint(3, {"With Skill": 0.7}, None, None, None, joined=False)
+FIRST = TrendPoint(1, {"With Skill": 0.5, "Without": 0.4}, 0.1, -0.1, 0.3)
+SECOND = TrendPoint(2, {"With Skill": 0.9, "Without": 0.4}, 0.5, 0.3, 0.7, since=1)
+OTHER = TrendPoint(3, {"With Skill": 0.7}, None, None, None)
 
 
 def lines(svg: str) -> list[str]:
@@ -18,8 +18,25 @@ def lines(svg: str) -> list[str]:
 
 def test_iterations_that_compare_are_joined_and_others_are_not() -> None:
     assert len(lines(trend_svg([FIRST, SECOND]))) == 2, "a line an arm"
-    apart = TrendPoint(2, SECOND.rates, 0.5, 0.3, 0.7, joined=False)
+    apart = TrendPoint(2, SECOND.rates, 0.5, 0.3, 0.7)
     assert lines(trend_svg([FIRST, apart])) == []
+
+
+def test_a_line_leads_from_the_iteration_one_was_compared_with_and_from_no_other() -> None:
+    """Two agents in turn: a line each between their own, none to the neighbour."""
+    ones, twos = {"With Skill": 0.2}, {"With Skill": 0.8}
+    points = [
+        TrendPoint(1, ones, None, None, None, subject="codex/gpt-5.5"),
+        TrendPoint(2, twos, None, None, None, subject="pi/sonnet"),
+        TrendPoint(3, ones, None, None, None, since=1, subject="codex/gpt-5.5"),
+        TrendPoint(4, twos, None, None, None, since=2, subject="pi/sonnet"),
+        TrendPoint(5, twos, None, None, None, since=7, subject="pi/sonnet"),
+    ]
+    svg = trend_svg(points)
+    drawn = [[float(pair.split(",")[1]) for pair in re.findall(r"[-\d.]+,[-\d.]+", path)] for path in lines(svg)]
+    assert len(drawn) == 2 and all(first == second for first, second in drawn), "level: each agent's own rate"
+    assert "codex/gpt-5.5" in svg and "pi/sonnet" in svg
+    assert "codex/gpt-5.5" not in trend_svg(points[::2][:2]), "of one alone there is nothing to tell apart"
 
 
 def test_every_arm_and_interval_is_in_it_and_nothing_that_was_not_measured() -> None:
@@ -31,7 +48,7 @@ def test_every_arm_and_interval_is_in_it_and_nothing_that_was_not_measured() -> 
 
 
 def test_names_are_text_and_never_markup() -> None:
-    svg = trend_svg([TrendPoint(1, {"</text><script>x()</script>": 0.5}, None, None, None, joined=False)])
+    svg = trend_svg([TrendPoint(1, {"</text><script>x()</script>": 0.5}, None, None, None)])
     assert "<script>" not in svg
 
 

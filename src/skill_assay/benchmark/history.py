@@ -67,4 +67,5 @@ def _row(iteration: Iteration, derived: Derived) -> HistoryRow:
         noise=baseline is not None and baseline.arm.name == "with_skill_again",
         agent=arm.arm.agent,
         model=arm.arm.model,
+        since=compared.since if compared else None,
     )

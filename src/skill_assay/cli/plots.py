@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from skill_assay.benchmark.derive import Derived
+from skill_assay.benchmark.trend import trend_of, trend_rows
 from skill_assay.workspace.store import Iteration, Workspace
 from skill_assay.workspace.writing import Writer
 
@@ -22,11 +23,8 @@ def plots_of(derived: Derived) -> dict[str, bytes]:
     beside = Workspace(iteration.path.parent).iterations() if iteration.has_plan else ()
     if len(beside) > 1:
         from skill_assay.reports.trend import trend_png
-        from skill_assay.viewer.overview import trend_of, trend_rows
-        from skill_assay.viewer.site import Opened, Site
 
-        site = Site(tuple(beside), iteration)
-        points = trend_of(trend_rows(site, Opened(iteration.path.name, iteration, derived)))
+        points = trend_of(trend_rows(beside, iteration.path.name, derived))
         found |= {"trend": trend_png(points)} if points else {}
     return found
 

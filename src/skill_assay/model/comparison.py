@@ -91,6 +91,12 @@ class Comparison:
     """USD, at the mean price of this iteration's launches."""
 
     @property
+    def since(self) -> int | None:
+        """The number of the earlier iteration where the two compare; `None` also where it lies in another folder."""
+        beside = self.previous == f"iteration-{self.number}"
+        return self.number if beside and not self.refused else None
+
+    @property
     def regressions(self) -> tuple[Change, ...]:
         """Listed regressions."""
         return tuple(one for one in self.changes if one.kind == "regression")

@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["History", "HistoryRow"]
+__all__ = ["History", "HistoryRow", "TrendRow", "subject_of"]
 
 Result = Literal["baseline", "won", "lost", "tie"]
+
+
+def subject_of(agent: str | None, model: str | None) -> str:
+    """Who was asked: `codex/gpt-5.5`; empty where nothing says."""
+    return "/".join(filter(None, (agent, model)))
+
+
+@dataclass(frozen=True, slots=True)
+class TrendRow:
+    """One iteration in a row of them, as its own record tells it."""
+
+    name: str
+    """Its folder's."""
+    effect: float | None = None
+    low: float | None = None
+    high: float | None = None
+    """95 % interval of the effect."""
+    verdict: str | None = None
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """Arm → mean pass rate."""
+    since: int | None = None
+    """The number of the iteration beside it that it was compared with; `None` where nothing compares."""
+    subject: str = ""
+    """Who was asked, as `subject_of` says."""
+    shown: bool = False
+    """Whether it is the one that is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +67,7 @@ class HistoryRow:
     """Of them, confirmed by fresh trials."""
     improvements: int | None
     change: float | None
-    """Of the pass rate since the iteration before, over the evals both have."""
+    """Of the pass rate since the iteration it is compared with, over the evals both have."""
     gate: str | None
     partial: bool = False
     simulated: bool = False
@@ -48,11 +75,13 @@ class HistoryRow:
     """The skill against itself."""
     agent: str | None = None
     model: str | None = None
+    since: int | None = None
+    """The number of the iteration beside it that it was compared with; `None` where nothing compares."""
 
     @property
     def subject(self) -> str:
-        """`codex/gpt-5.5`; empty where nothing says who was asked."""
-        return "/".join(filter(None, (self.agent, self.model)))
+        """Who was asked, as `subject_of` says."""
+        return subject_of(self.agent, self.model)
 
     @property
     def result(self) -> Result:
@@ -94,11 +123,12 @@ class History:
     def _row(self, at: int, row: HistoryRow) -> dict[str, Any]:
         names = [name for name in HistoryRow.__slots__ if name != "number"]
         facts = {name: getattr(row, name) for name in names}
-        before = self.rows[:at][::-1]
+        alike = [one.number for one in self.rows[:at] if one.subject == row.subject]
+        parent = row.since or (alike[-1] if alike else None)
         rounded = {name: round(value, 4) if isinstance(value, float) else value for name, value in facts.items()}
         return {
             "version": f"iteration-{row.number}",
-            "parent": next((f"iteration-{one.number}" for one in before if one.subject == row.subject), None),
+            "parent": f"iteration-{parent}" if parent else None,
             "expectation_pass_rate": rounded["pass_rate"],
             "grading_result": row.result,
             "is_current_best": self.best is not None and self.best.number == row.number,

@@ -11,10 +11,31 @@ from skill_assay.model.benchmark import Benchmark, EvalArm
 from skill_assay.model.inference import Inference
 from skill_assay.reports.plain import harmless
 
-__all__ = ["ACCENT", "INK", "MUTED", "ForestRow", "as_png", "forest_png", "forest_rows", "forest_svg", "themed"]
+__all__ = [
+    "ACCENT",
+    "INK",
+    "MUTED",
+    "OCHRE",
+    "RUST",
+    "VIOLET",
+    "ForestRow",
+    "as_png",
+    "forest_png",
+    "forest_rows",
+    "forest_svg",
+    "themed",
+]
 
 INK, MUTED, ACCENT = "#1c1b19", "#6b6862", "#0b6b57"
-_DARK = {INK: "#e9e6df", MUTED: "#a29d93", ACCENT: "#5cc7a9"}
+OCHRE, VIOLET, RUST = "#8a5a00", "#5b5fa8", "#a8321f"
+_DARK = {
+    INK: "#e9e6df",
+    MUTED: "#a29d93",
+    ACCENT: "#5cc7a9",
+    OCHRE: "#e0b04a",
+    VIOLET: "#a9adf0",
+    RUST: "#ef8a76",
+}
 _ROW, _WIDTH, _LONGEST = 22, 420, 34
 _MOST = 60
 _ALL = "all evals"

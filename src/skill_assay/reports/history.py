@@ -39,6 +39,14 @@ def _foot() -> str:
     )
 
 
+def _change(row: HistoryRow) -> str:
+    """Where the iteration it is compared with is not the one above, that one is named."""
+    if row.change is None:
+        return "–"
+    since = "" if row.since in (None, row.number - 1) else f" since {row.since}"
+    return f"{row.change * 100:+.0f}{since}"
+
+
 def _cells(row: HistoryRow) -> tuple[str, ...]:
     marks = [word for word, holds in (("partial", row.partial), ("simulated", row.simulated)) if holds]
     name = f"{row.number}" + (f" ({', '.join(marks)})" if marks else "")
@@ -54,7 +62,7 @@ def _cells(row: HistoryRow) -> tuple[str, ...]:
         harmless(row.subject) or "–",
         f"{row.evals} × {row.trials}",
         percent_of(row.pass_rate),
-        "–" if row.change is None else f"{row.change * 100:+.0f}",
+        _change(row),
         harmless(row.baseline) or "–",
         effect,
         verdict,

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
+from skill_assay.benchmark.trend import trend_of, trend_rows
 from skill_assay.errors import AssayError
 from skill_assay.model.benchmark import Exclusion, Run
 from skill_assay.model.comparison import Comparison
+from skill_assay.model.history import TrendRow
 from skill_assay.model.inference import Inference
 from skill_assay.reports.noise import AGAIN, noise_headline
-from skill_assay.reports.plain import arm_label
-from skill_assay.reports.trend import TrendPoint
 from skill_assay.reports.verdict import headline
 from skill_assay.reports.verdict_explained import explanation
 from skill_assay.viewer.files import read_text
@@ -25,26 +23,9 @@ from skill_assay.workspace.journal import JournalState, holder_is_gone, replay
 from skill_assay.workspace.run_folder import read_json
 from skill_assay.workspace.store import Iteration
 
-__all__ = ["Live", "Overview", "Trend", "going_on", "live_state", "overview", "trend_of", "trend_rows"]
+__all__ = ["Live", "Overview", "going_on", "live_state", "overview"]
 
 _WORST = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Trend:
-    """One iteration in a row of them."""
-
-    name: str
-    effect: float | None
-    verdict: str | None
-    rates: Mapping[str, float]
-    """Arm → mean pass rate."""
-    shown: bool
-    low: float | None = None
-    high: float | None = None
-    """95 % interval of the effect."""
-    joined: bool = False
-    """Whether it compares with the one before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +38,13 @@ class Overview:
     explanation: tuple[str, ...]
     worst: tuple[Run, ...]
     exclusions: tuple[tuple[Exclusion, Run | None], ...]
-    trend: tuple[Trend, ...]
+    trend: tuple[TrendRow, ...]
     plotted: bool
     """Whether there is a plot of them."""
+    several: bool
+    """Whether they asked several agents or models."""
     since: Comparison | None
-    """What changed since the iteration before."""
+    """What changed since the iteration it is compared with."""
     analysis: tuple[str, ...] = ()
     """What an analyst noted."""
 
@@ -90,7 +73,7 @@ def overview(site: Site, opened: Opened) -> Overview:
     again = inference is not None and inference.baseline == AGAIN
     if inference and not again and inference.verdict in ("better", "worse") and not inference.negligible:
         tone = inference.verdict
-    by_place, trend = opened.by_place, trend_rows(site, opened)
+    by_place, trend = opened.by_place, trend_rows(site.iterations, opened.name, opened.derived)
     return Overview(
         headline=_headline(inference) if inference else None,
         tone=tone,
@@ -100,69 +83,13 @@ def overview(site: Site, opened: Opened) -> Overview:
         exclusions=tuple((one, by_place.get((one.eval.key, one.arm, one.number))) for one in found.exclusions),
         trend=tuple(trend),
         plotted=bool(trend_of(trend)),
+        several=len({one.subject for one in trend}) > 1,
         analysis=tuple(_analysis(opened.iteration)),
     )
 
 
 def _headline(inference: Inference) -> str:
     return (noise_headline if inference.baseline == AGAIN else headline)(inference)
-
-
-def trend_rows(site: Site, opened: Opened) -> list[Trend]:
-    """From each iteration's own `benchmark.json`: deriving all of them again would make the page wait."""
-    rows = []
-    for one in site.iterations:
-        if one.path.name == opened.name:
-            inference = opened.derived.inference
-            rates = {arm.arm.name: arm.pass_rate.mean for arm in opened.benchmark.arms if arm.pass_rate}
-            effect, verdict = (inference.effect, inference.verdict) if inference else (None, None)
-            interval, since = inference.interval if inference else None, opened.benchmark.comparison
-            low, high = (interval.low, interval.high) if interval else (None, None)
-            joined = since is not None and not since.refused
-            rows.append(Trend(opened.name, effect, verdict, rates, True, low, high, joined))
-            continue
-        try:
-            rows.append(_stored(one.path.name, read_json(one.benchmark_path)))
-        except AssayError:
-            rows.append(Trend(one.path.name, None, None, {}, False))
-    return rows if len(rows) > 1 else []
-
-
-def _stored(name: str, data: Any) -> Trend:
-    facts = data if isinstance(data, Mapping) else {}
-    inference = facts.get("inference") if isinstance(facts.get("inference"), Mapping) else {}
-    summary = facts.get("run_summary") if isinstance(facts.get("run_summary"), Mapping) else {}
-    rates = {}
-    for arm, figures in summary.items() if isinstance(summary, Mapping) else ():
-        spread = figures.get("pass_rate") if isinstance(figures, Mapping) else None
-        mean = _number(spread.get("mean")) if isinstance(spread, Mapping) else None
-        if mean is not None:
-            rates[str(arm)] = mean
-    effect = _number(inference.get("effect")) if isinstance(inference, Mapping) else None
-    verdict = inference.get("verdict") if isinstance(inference, Mapping) else None
-    interval = inference.get("interval") if isinstance(inference, Mapping) else None
-    low, high = (
-        (_number(interval.get(end)) for end in ("low", "high")) if isinstance(interval, Mapping) else (None,) * 2
-    )
-    since = facts.get("comparison")
-    joined = isinstance(since, Mapping) and since.get("comparable") is True
-    return Trend(name, effect, verdict if isinstance(verdict, str) else None, rates, False, low, high, joined)
-
-
-def trend_of(rows: Sequence[Trend]) -> list[TrendPoint]:
-    """What a plot of them shows: the two arms compared are in every iteration of ours; others come and go."""
-    points = []
-    for row in rows:
-        number = row.name.removeprefix("iteration-")
-        if row.rates and number.isdecimal():
-            rates = {arm_label(arm): rate for arm, rate in row.rates.items()}
-            points.append(TrendPoint(int(number), rates, row.effect, row.low, row.high, row.joined))
-    return points if len(points) > 1 else []
-
-
-def _number(value: Any) -> float | None:
-    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if good else None
 
 
 def _analysis(iteration: Iteration) -> list[str]:

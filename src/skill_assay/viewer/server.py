@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from skill_assay.benchmark.trend import trend_of, trend_rows
 from skill_assay.errors import AssayError, NotFoundError
 from skill_assay.model.benchmark import Run
 from skill_assay.reports.forest import forest_rows, forest_svg
@@ -26,7 +27,7 @@ from skill_assay.viewer.improve import decide
 from skill_assay.viewer.links import ServerLinks
 from skill_assay.viewer.matrix import Filter
 from skill_assay.viewer.outputs import MEDIA_TYPES
-from skill_assay.viewer.overview import live_state, trend_of, trend_rows
+from skill_assay.viewer.overview import live_state
 from skill_assay.viewer.pages import Pages
 from skill_assay.viewer.render import ASSETS, asset
 from skill_assay.viewer.security import FRAME_CSP, Door, Guard
@@ -163,7 +164,7 @@ class _Viewer:
         return Response(svg, media_type="image/svg+xml", headers={"content-security-policy": _SVG_CSP})
 
     def _trend(self, opened: Opened) -> str:
-        return trend_svg(trend_of(trend_rows(self.site, opened)))
+        return trend_svg(trend_of(trend_rows(self.site.iterations, opened.name, opened.derived)))
 
     def _forest(self, opened: Opened) -> str:
         key = (opened.name, id(opened.derived))

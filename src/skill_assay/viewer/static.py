@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from skill_assay.benchmark.trend import trend_of, trend_rows
 from skill_assay.errors import InputError
 from skill_assay.model.benchmark import Run
 from skill_assay.reports.forest import forest_rows, forest_svg
 from skill_assay.reports.trend import trend_svg
 from skill_assay.viewer.links import StaticLinks
 from skill_assay.viewer.outputs import Caps
-from skill_assay.viewer.overview import trend_of, trend_rows
 from skill_assay.viewer.pages import Pages
 from skill_assay.viewer.render import asset, render
 from skill_assay.viewer.security import static_csp
@@ -113,7 +113,7 @@ def _plots(site: Site, opened: Opened) -> Iterator[tuple[str, str]]:
     rows = forest_rows(opened.benchmark, opened.derived.inference)
     if rows:
         yield "forest", _data_url(forest_svg(rows))
-    points = trend_of(trend_rows(site, opened))
+    points = trend_of(trend_rows(site.iterations, opened.name, opened.derived))
     if points:
         yield "trend", _data_url(trend_svg(points))
 
