@@ -10,6 +10,7 @@ from skill_assay.benchmark.files import write_benchmark
 from skill_assay.benchmark.iterations import compare, fresh_trials, previous_of
 from skill_assay.errors import InputError, NotFoundError
 from skill_assay.model.comparison import Comparison, Tally
+from skill_assay.model.trial import Arm
 from skill_assay.workspace.discovery import discover
 from skill_assay.workspace.store import Iteration
 from tests.made import foreign, grading, made_iteration, made_plan, made_trial
@@ -111,6 +112,18 @@ def test_the_one_before_is_found_or_named(tmp_path: Path) -> None:
         previous_of(third, "iteration-9")
     with pytest.raises(InputError, match="the iteration itself"):
         previous_of(third, "3")
+
+
+def test_one_of_the_same_agent_goes_first_and_else_the_newest_with_a_record(tmp_path: Path) -> None:
+    arms = (Arm("with_skill", "primary", "codex", skill=Path("skill")), Arm("without_skill", "baseline", "codex"))
+    ours, other = iteration(tmp_path, {"a": ["pp"]}), iteration(tmp_path, {"a": ["pp"]}, arms=arms)
+    made_iteration(tmp_path, made_plan(("a",)), [])
+    last = iteration(tmp_path, {"a": ["pp"]})
+    assert previous_of(last) == ours, "not the newest of all, and not one of the same agent without a record"
+    (ours.path / "plan.json").write_text("{", encoding="utf-8")
+    assert previous_of(last) == other, "whom a damaged plan asked is not known"
+    (other.path / "plan.json").unlink()
+    assert previous_of(last) == ours
 
 
 def test_the_comparison_is_derived_and_written(tmp_path: Path) -> None:

@@ -56,19 +56,16 @@ def previous_of(iteration: Iteration, named: str | None = None) -> Iteration | N
 def _newest_before(iteration: Iteration) -> Iteration | None:
     suite = suite_of(iteration)
     beside = suite.iterations if suite else ()
-    earlier = [one for one in Workspace(iteration.path.parent).iterations() if one.number < iteration.number]
-    kept = [one for one in reversed(earlier) if one.number not in beside and one.has_plan and _any_record(one)]
-    ours = _asked(iteration) if iteration.has_plan else None
-    return next((one for one in kept if _asked(one) == ours), kept[0] if kept else None)
-
-
-def _asked(iteration: Iteration) -> tuple[str | None, str | None] | None:
-    """Agent and model; `None` where the plan can't be read."""
-    try:
-        arms = iteration.read_plan().arms
-    except InputError:
-        return None
-    return (arms[0].agent, arms[0].model) if arms else None
+    ours, other = iteration.asked(), None
+    for one in reversed(Workspace(iteration.path.parent).iterations()):
+        if one.number >= iteration.number or one.number in beside or not one.has_plan:
+            continue
+        alike = ours is not None and one.asked() == ours
+        if (alike or other is None) and _any_record(one):
+            if alike:
+                return one
+            other = one
+    return other
 
 
 def _any_record(iteration: Iteration) -> bool:

@@ -35,3 +35,8 @@ class Plan:
     versions: Mapping[str, str] = field(default_factory=dict)
     platform: str = ""
     created_at: str = ""
+
+    @property
+    def asked(self) -> tuple[str, str | None] | None:
+        """Agent and model of the arm whose worth is asked; `None` for a plan without arms."""
+        return (self.arms[0].agent, self.arms[0].model) if self.arms else None

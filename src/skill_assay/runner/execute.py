@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skill_assay.agents.process import Identity
-from skill_assay.errors import Failure, FailureKind, InputError
+from skill_assay.errors import Failure, FailureKind
 from skill_assay.graders.checks import CheckGrader
 from skill_assay.graders.program import ProgramGrader
 from skill_assay.graders.script import ScriptGrader
@@ -200,13 +200,9 @@ def price_book(session: Session) -> PriceBook:
 
 def _newest_alike(session: Session) -> Iteration | None:
     """The newest iteration of the same agent and model; else the newest, of whose arms some may be the same."""
-    wanted = [(arm.agent, arm.model) for arm in session.plan.arms[:1]]
-    for iteration in reversed(session.workspace.iterations()):
-        # An old plan that can't be read any more has no say in what this run costs.
-        with contextlib.suppress(InputError):
-            if iteration.has_plan and [(arm.agent, arm.model) for arm in iteration.read_plan().arms[:1]] == wanted:
-                return iteration
-    return newest(session.workspace)
+    # An old plan that can't be read any more has no say in what this run costs.
+    alike = (one for one in reversed(session.workspace.iterations()) if one.asked() == session.plan.asked)
+    return next(alike, None) or newest(session.workspace)
 
 
 def _learn(prices: PriceBook, past: Iteration, plan: Plan) -> None:

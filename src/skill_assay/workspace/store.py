@@ -183,6 +183,13 @@ class Iteration:
         path = self.path / "plan.json"
         return plan_from_dict(read_json(path), file=str(path))
 
+    def asked(self) -> tuple[str, str | None] | None:
+        """Agent and model, as `Plan.asked`; `None` also where no plan can be read."""
+        try:
+            return self.read_plan().asked if self.has_plan else None
+        except InputError:
+            return None
+
     def journal_path(self, shard: Shard | None = None) -> Path:
         """The journal of this process: its own under `--shard`."""
         return self.path / f"journal{_part(shard)}.jsonl"

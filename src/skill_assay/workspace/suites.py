@@ -32,8 +32,7 @@ def begun_iteration(workspace: Workspace, member: Member) -> Iteration | None:
     iteration = workspace.iteration(member.iteration)
     if not iteration.has_plan:
         return None
-    arm = iteration.read_plan().arms[0]
-    return iteration if (arm.agent, arm.model) == member.key else None
+    return iteration if iteration.read_plan().asked == member.key else None
 
 
 def keep_suite(workspace: Workspace, suite: Suite, member: Member | None = None) -> Suite:
