@@ -126,7 +126,7 @@ def _infer(found: Found) -> Inference | None:
         InferenceSettings(
             margin=float(settings.get("margin", 0.05)),
             seed=found.plan.seed if found.plan else 42,
-            timeouts="fail" if settings.get("timeouts") == "fail" else "exclude",
+            timeouts=found.plan.timeouts if found.plan else "exclude",
             baseline_has_skill=bool(found.plan and any(a.skill for a in found.plan.arms if a.name == second.name)),
             early=early_of(settings),
         ),

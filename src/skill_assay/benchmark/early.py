@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from skill_assay.benchmark.cells import cells, counted_timeouts
 from skill_assay.errors import FailureKind
@@ -40,9 +40,8 @@ def look_of(plan: Plan, weights: Mapping[str, float]) -> Callable[[Sequence[Tria
     def crossed(trials: Sequence[Trial]) -> bool:
         from skill_assay.stats.sequential import look
 
-        policy: Literal["exclude", "fail"] = "fail" if plan.settings.get("timeouts") == "fail" else "exclude"
         outcomes = [_outcome(trial, weights) for trial in trials]
-        used = cells(counted_timeouts(outcomes, policy), primary, baseline)
+        used = cells(counted_timeouts(outcomes, plan.timeouts), primary, baseline)
         rounds = used.settled_rounds()
         pairs = used.pairs(rounds)
         if not any(value == value for row in pairs for value in row):

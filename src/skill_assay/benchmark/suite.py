@@ -152,13 +152,9 @@ def _rival(first: _Measured, second: _Measured, decided_by: Any, margin: float, 
         for run in one.derived.found.runs
         if run.arm == arm.arm.name
     ]
-    late = "fail" if _settings(first.derived).get("timeouts") == "fail" else "exclude"
-    settings = InferenceSettings(margin=margin, seed=seed, timeouts="fail" if late == "fail" else "exclude")
+    plan = first.derived.found.plan
+    settings = InferenceSettings(margin=margin, seed=seed, timeouts=plan.timeouts if plan else "exclude")
     return replace(found, inference=infer(outcomes, _CHEAPER, _DEARER, settings))
-
-
-def _settings(found: Derived) -> Mapping[str, Any]:
-    return found.found.plan.settings if found.found.plan else {}
 
 
 def _unlike(first: Derived, second: Derived) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from skill_assay.model.trial import Arm, Limits, TrialId
 
@@ -40,3 +40,8 @@ class Plan:
     def asked(self) -> tuple[str, str | None] | None:
         """Agent and model of the arm whose worth is asked; `None` for a plan without arms."""
         return (self.arms[0].agent, self.arms[0].model) if self.arms else None
+
+    @property
+    def timeouts(self) -> Literal["exclude", "fail"]:
+        """Whether a trial ended by its time limit is left out or counts as failed."""
+        return "fail" if self.settings.get("timeouts") == "fail" else "exclude"

@@ -56,7 +56,7 @@ def arms_of_plan(plan: Plan) -> tuple[FoundArm, ...]:
 
 def read_runs(root: Path, plan: Plan) -> tuple[list[FoundEval], list[Run], list[Skipped]]:
     """Evals in the plan's order, runs by arm, eval and run folder, and what could not be read."""
-    timeouts_fail = plan.settings.get("timeouts") == "fail"
+    timeouts_fail = plan.timeouts == "fail"
     evals = [_eval(root, eval_id) for eval_id in plan.eval_ids]
     runs: list[Run] = []
     skipped: list[Skipped] = []
