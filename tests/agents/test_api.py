@@ -16,17 +16,22 @@ pytest.importorskip("pydantic_ai", reason="the extra `api` is not installed")
 
 from skill_assay.agents import api, api_program
 from skill_assay.agents.api import Api
+from skill_assay.agents.api_model import MOVABLE
 from skill_assay.agents.api_parser import ApiParser
 from skill_assay.agents.api_tools import Toolbox
 from skill_assay.agents.environment import DUMMY_KEY
 from skill_assay.agents.process import run
+from skill_assay.agents.registry import signed_in
 from skill_assay.errors import FailureKind as Kind
 from skill_assay.errors import InputError
+from skill_assay.llm.api import ApiVoice
 from skill_assay.model.agent import Request
 from skill_assay.model.place import Place
 from skill_assay.model.transcript import Finished, SkillUse, Text, Tokens, ToolCall
 from skill_assay.modelserver import Cut, Error, ModelServer, Rule, Script, ToolUse, Turn, serve
 from skill_assay.modelserver import Text as Said
+from skill_assay.runner.judging import make_voice
+from skill_assay.runner.sandbox import NoSandbox
 
 PROVIDERS = ("anthropic", "openai", "openai-responses")
 DONE = Turn((Said("All done."),))
@@ -63,15 +68,14 @@ def ask(place: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
 
     monkeypatch.setattr(api_program, "_print", keep)
 
-    def asked(provider: str, *turns: Turn, **more: Any) -> tuple[list[Any], Finished, ModelServer]:
+    def asked(
+        provider: str, *turns: Turn, named: str = "gpt-4o", **more: Any
+    ) -> tuple[list[Any], Finished, ModelServer]:
         with serve(Script((Rule(turns),))) as server:
             launch = Api(env={"PATH": os.environ["PATH"]}).launch(
-                request(place, model=f"{provider}:gpt-4o", base_url=server.url, **more)
+                request(place, model=f"{provider}:{named}", base_url=server.url, **more)
             )
             task = json.loads(launch.stdin or b"")
-            for name, value in launch.env.items():
-                if name.endswith("_BASE_URL"):
-                    monkeypatch.setenv(name, value)
             skills = api_program.find_skills(place.work)
             lines.clear()
             keep("started", assay=1, model=task["model"])
@@ -177,10 +181,11 @@ def test_earlier_messages_stand_before_the_prompt_and_a_judge_has_no_tools(ask: 
     assert asked.prompt.index("Good morning.") < asked.prompt.index("Sing.")
 
 
-def test_a_provider_that_is_none_or_lacks_its_library_stops_the_run(ask: Asked, place: Place) -> None:
-    for provider in ("nowhere", "groq"):
-        _, finished, _ = ask(provider, DONE)
-        assert finished.failure is not None and finished.failure.kind is Kind.UNKNOWN_MODEL, finished
+def test_a_provider_that_is_none_or_lacks_its_library_stops_the_run(place: Place) -> None:
+    for provider, address in (("nowhere", None), ("groq", None), ("openai-chat-responses", "http://127.0.0.1:1")):
+        task = {"model": f"{provider}:m", "keys": {"GROQ_API_KEY": KEY}, "address": address, "tools": False}
+        failure = anyio.run(api_program._Agent(task, [], Toolbox(place.work, [], {})).carry_out)
+        assert failure is not None and failure.kind is Kind.UNKNOWN_MODEL, failure
 
 
 def test_the_key_goes_by_standard_input_alone(place: Place) -> None:
@@ -193,28 +198,97 @@ def test_the_key_goes_by_standard_input_alone(place: Place) -> None:
 
 
 def test_a_scripted_server_sees_no_real_key(place: Place) -> None:
-    launch = Api(env={"OPENAI_API_KEY": KEY}).launch(request(place, base_url="http://127.0.0.1:1"))
-    assert KEY not in str(launch)
-    assert json.loads(launch.stdin or b"")["keys"] == {"OPENAI_API_KEY": DUMMY_KEY}
-    assert launch.env["OPENAI_BASE_URL"] == "http://127.0.0.1:1/v1"
+    user = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "https://elsewhere.example/v1"}
+    launch = Api(env=user).launch(request(place, base_url="http://127.0.0.1:1", env=user))
+    assert KEY not in str(launch) and "elsewhere" not in str(launch)
+    task = json.loads(launch.stdin or b"")
+    assert task["keys"] == {"OPENAI_API_KEY": DUMMY_KEY}
+    assert task["address"] == "http://127.0.0.1:1/v1"
 
 
-def test_a_server_of_ones_own_needs_no_key(place: Place) -> None:
-    user = {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1"}
-    agent = Api(env=user)
-    assert agent.sign_in(user).how == "none"
-    assert agent.launch(request(place, model="openai:qwen3")).env["OPENAI_BASE_URL"] == user["OPENAI_BASE_URL"]
+OTHERS = (
+    "azure",
+    "bedrock",
+    "cohere",
+    "gateway/openai",
+    "google",
+    "google-cloud",
+    "groq",
+    "huggingface",
+    "mistral",
+    "xai",
+)
 
 
-@pytest.mark.parametrize("model", [None, "gpt-4o", ":gpt-4o", "openai:"])
+@pytest.mark.parametrize("provider", OTHERS)
+def test_a_provider_that_can_not_be_sent_elsewhere_is_not_asked_by_a_scripted_server(
+    place: Place, provider: str
+) -> None:
+    user = {**dict.fromkeys(api._KEYS, KEY), f"{provider.upper()}_BASE_URL": "http://127.0.0.1:2"}
+    with pytest.raises(InputError, match=f"Models of {provider} can't be asked at another address"):
+        Api(env=user).launch(request(place, model=f"{provider}:m", base_url="http://127.0.0.1:1"))
+    with pytest.raises(InputError, match=f"Models of {provider} can't be asked at another address"):
+        Api(env=user).launch(request(place, model=f"{provider}:m@http://127.0.0.1:2"))
+
+
+@pytest.mark.parametrize("provider", ["groq", "google"])
+def test_an_address_that_would_not_be_used_is_no_sign_in(provider: str) -> None:
+    user = {f"{provider.upper()}_BASE_URL": "http://127.0.0.1:2"}
+    with pytest.raises(InputError, match="There is no key"):
+        Api(env=user).sign_in_for(f"{provider}:m", user)
+    with pytest.raises(InputError, match="has no key"):
+        Api(env=user).sign_in(user)
+
+
+@pytest.mark.parametrize("provider", sorted({*MOVABLE, "openai-chat", "openai-responses"}))
+def test_what_can_be_sent_elsewhere_asks_there_and_nowhere_else(
+    ask: Asked, monkeypatch: pytest.MonkeyPatch, provider: str
+) -> None:
+    # The suite lets nobody connect beyond loopback; an attempt would be the failure that is reported.
+    for name in ("MOONSHOTAI", "SAMBANOVA", "OLLAMA", "VLLM", "OPENAI", "ANTHROPIC"):
+        monkeypatch.setenv(f"{name}_BASE_URL", "https://elsewhere.example/v1")
+    named = "openai/gpt-4o" if provider == "openrouter" else "gpt-4o"
+    _, finished, server = ask(provider, Turn((ToolUse("list", {}),)), DONE, named=named)
+    assert finished.failure is None and finished.answer == "All done."
+    assert len(server.messages) == 2
+    assert any(DUMMY_KEY in value for value in server.messages[0].headers.values())
+
+
+@pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "DEEPSEEK_BASE_URL", "ANTHROPIC_BASE_URL"])
+def test_a_server_of_ones_own_needs_no_key(place: Place, name: str) -> None:
+    user = {name: "http://127.0.0.1:11434/v1"}
+    agent, model = Api(env=user), f"{name.partition('_')[0].lower()}:qwen3"
+    assert agent.sign_in(user).how == agent.sign_in_for(model, user).how == "none"
+    task = json.loads(agent.launch(request(place, model=model)).stdin or b"")
+    assert task["address"] == user[name] and task["keys"] == {}
+
+
+@pytest.mark.parametrize("model", ["qwen3", "@cf/qwen/qwen3", "claude@2026"])
+def test_a_server_is_named_after_the_model_as_for_judges(place: Place, model: str) -> None:
+    user = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
+    spec = f"openai:{model}@http://127.0.0.1:11434/v1"
+    assert signed_in(Api(env={}), spec, {}).how == "none"
+    task = json.loads(Api(env=user).launch(request(place, model=spec)).stdin or b"")
+    assert (task["model"], task["address"]) == (f"openai:{model}", "http://127.0.0.1:11434/v1")
+    judge = make_voice(spec, NoSandbox(), {})
+    assert isinstance(judge, ApiVoice)
+    assert (judge.model, judge.base_url) == (model, "http://127.0.0.1:11434/v1")
+
+
+def test_only_the_key_of_the_model_signs_in() -> None:
+    user = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": "sk-another"}
+    assert signed_in(Api(env=user), "openai:gpt-4o", user).env == {"OPENAI_API_KEY": KEY}
+
+
+@pytest.mark.parametrize("model", [None, "gpt-4o", ":gpt-4o", "openai:", "openai:@http://127.0.0.1:1"])
 def test_a_model_needs_its_provider(place: Place, model: str | None) -> None:
     with pytest.raises(InputError, match="named with its provider"):
-        Api(env={"OPENAI_API_KEY": KEY}).check_model(model, {"OPENAI_API_KEY": KEY})
+        Api(env={"OPENAI_API_KEY": KEY}).sign_in_for(model, {"OPENAI_API_KEY": KEY})
 
 
 def test_a_missing_key_is_told_before_anything_is_launched() -> None:
     with pytest.raises(InputError, match="no GOOGLE_API_KEY nor GEMINI_API_KEY"):
-        Api(env={}).check_model("google:gemini-2.5-pro", {"OPENAI_API_KEY": KEY})
+        Api(env={}).sign_in_for("google:gemini-2.5-pro", {"OPENAI_API_KEY": KEY})
     with pytest.raises(InputError, match="has no key"):
         Api(env={}).sign_in({})
 

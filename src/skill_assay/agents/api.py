@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from skill_assay import __version__
-from skill_assay.agents.api_model import key_names, url_name
+from skill_assay.agents.api_model import MOVABLE, key_names, split_address, url_name
 from skill_assay.agents.api_parser import ApiParser
 from skill_assay.agents.api_skills import FOLDER, LISTING
 from skill_assay.agents.environment import DUMMY_KEY, PROVIDER_KEYS, trial_environment
@@ -31,13 +31,12 @@ _KEYS = tuple(
     dict.fromkeys(
         (
             *PROVIDER_KEYS,
-            *(name for provider in ("google", "alibaba", "cohere", "heroku", "vercel") for name in key_names(provider)),
-            *(f"{name}_API_KEY" for name in ("FIREWORKS", "META", "MOONSHOTAI", "NEBIUS", "OLLAMA", "OVHCLOUD")),
-            *(f"{name}_API_KEY" for name in ("SAMBANOVA", "TOGETHER", "VLLM", "ZAI")),
+            *(name for provider in ("google", "azure", "cohere", "huggingface") for name in key_names(provider)),
+            *(name for provider in sorted(MOVABLE) for name in key_names(provider)),
         )
     )
 )
-_URLS = tuple(f"{name}_BASE_URL" for name in ("OPENAI", "ANTHROPIC", "OLLAMA", "VLLM"))
+_URLS = tuple(name for name in map(url_name, sorted(MOVABLE, key=lambda one: one != "openai")) if name)
 _LIBRARY = "pydantic_ai"
 _BOOT = (
     "import sys; sys.path += [p for p in sys.argv.pop().splitlines() if p not in sys.path]; "
@@ -98,16 +97,21 @@ class Api:
             hint="Set the key of the model's provider, or OPENAI_BASE_URL for a server of your own.",
         )
 
-    def check_model(self, model: str | None, env: Mapping[str, str]) -> None:
-        """Whether a model can be asked, before anything is launched.
+    def sign_in_for(self, model: str | None, env: Mapping[str, str]) -> SignIn:
+        """How trials with this model sign in: its provider's key, or the address of a server that may need none.
 
         Raises:
-            InputError: none is named with its provider, or there is neither a key nor an address of that.
+            InputError: no model is named with its provider, or there is neither; or its server can't be another.
         """
-        provider = _provider(model)
+        provider, _, address = _parts(model)
         names = key_names(provider)
-        if not any(env.get(name) for name in (*names, url_name(provider))):
+        found = {name: env[name] for name in names if env.get(name)}
+        if found:
+            return SignIn("key", ", ".join(found), found)
+        variable = url_name(provider)
+        if address is None and not (variable and env.get(variable)):
             raise InputError(f"There is no key for {model}", found=f"no {' nor '.join(names)}", hint=f"Set {names[0]}.")
+        return SignIn("none", "--model" if address else str(variable))
 
     def skills_folder(self, place: Place) -> Path:
         """Skills of the project the working directory is."""
@@ -117,16 +121,24 @@ class Api:
         """The process, with its task and the provider's key on standard input.
 
         Raises:
-            InputError: the extra is missing, no model is named, or its provider has no key.
+            InputError: the extra is missing, no model is named, its provider has no key, or it can't be asked at
+                another address than its own although it should.
         """
         library = _library_version()
         if library is None:
             raise InputError("The built-in agent needs the extra `api`", hint="pip install 'skill-assay[api]'")
-        provider = _provider(request.model)
-        keys = self._keys(provider, request)
-        env = trial_environment(self._env, request, self._address(provider, request), _KEYS)
+        provider, name, address = _parts(request.model)
+        seen = {**self._env, **request.env}
+        if request.base_url:
+            keys = {key_names(provider)[0]: DUMMY_KEY}
+            address = _scripted(provider, request.base_url)
+        else:
+            keys = dict(self.sign_in_for(request.model, seen).env)
+            address = address or seen.get(url_name(provider) or "") or None
+        env = trial_environment(self._env, request, {}, (*_KEYS, *_URLS))
         task = {
-            "model": request.model,
+            "model": f"{provider}:{name}",
+            "address": address,
             "version": f"{__version__}+pydantic-ai.{library}",
             "prompt": request.prompt,
             "turns": list(request.turns),
@@ -148,30 +160,39 @@ class Api:
         """A parser that knows where this attempt's skills lie."""
         return ApiParser(work=request.work, home=request.home)
 
-    def _keys(self, provider: str, request: Request) -> dict[str, str]:
-        names = key_names(provider)
-        if request.base_url:
-            return {names[0]: DUMMY_KEY}
-        seen = {**self._env, **request.env}
-        self.check_model(request.model, seen)
-        return {name: seen[name] for name in names if seen.get(name)}
 
-    def _address(self, provider: str, request: Request) -> dict[str, str]:
-        name = url_name(provider)
-        if request.base_url:
-            return {name: request.base_url if provider == "anthropic" else f"{request.base_url}/v1"}
-        return {name: self._env[name]} if self._env.get(name) else {}
+def _parts(model: str | None) -> tuple[str, str, str | None]:
+    """Provider, name and address of a model.
 
-
-def _provider(model: str | None) -> str:
-    provider, colon, name = (model or "").partition(":")
+    Raises:
+        InputError: the first two are not both there, or the provider's server can't be another.
+    """
+    provider, colon, rest = (model or "").partition(":")
+    name, address = split_address(rest)
     if not provider or not colon or not name:
         raise InputError(
             "The built-in agent needs a model, named with its provider",
             found=f"--model {model}" if model else "none",
             expected="--model PROVIDER:MODEL, such as anthropic:claude-… or openai:gpt-…",
         )
-    return provider
+    if address is not None:
+        _movable(provider)
+    return provider, name, address
+
+
+def _scripted(provider: str, url: str) -> str:
+    _movable(provider)
+    return url if provider == "anthropic" else f"{url}/v1"
+
+
+def _movable(provider: str) -> None:
+    """What can't be sent elsewhere is not sent at all: it would go to the provider itself."""
+    if url_name(provider) is None:
+        raise InputError(
+            f"Models of {provider} can't be asked at another address",
+            expected=f"a model of {', '.join(sorted(MOVABLE))}",
+            hint="openai:MODEL speaks with any server of the Chat Completions API.",
+        )
 
 
 def _library_version() -> str | None:

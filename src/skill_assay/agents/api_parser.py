@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from skill_assay.agents.api_model import family
 from skill_assay.agents.event_lines import ProgramParser
 from skill_assay.agents.pricing import list_price
 from skill_assay.agents.skill_reads import Readers
@@ -51,8 +52,7 @@ class ApiParser(ProgramParser):
         """The answer or the failure, with the list price; what was said up to its own limit is an answer."""
         finished = super().end(exit_code, stderr)
         provider, _, name = (self._model or "").partition(":")
-        family = provider.removesuffix("-chat").removesuffix("-responses")
-        price = list_price(finished.usage.tokens, name, family or None)
+        price = list_price(finished.usage.tokens, name, family(provider) or None)
         limited = finished.failure is not None and finished.failure.kind is FailureKind.AGENT_LIMIT
         return replace(
             finished,

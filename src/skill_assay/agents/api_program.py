@@ -79,11 +79,12 @@ class _Agent:
             return failure_of(error)
 
     def _open(self) -> Model:
-        os.environ.update(self._task["keys"])
+        keys = self._task["keys"]
+        os.environ.update(keys)
         try:
-            return open_model(self._task["model"], os.environ)
+            return open_model(self._task["model"], keys, self._task["address"])
         finally:
-            for name in self._task["keys"]:
+            for name in keys:
                 os.environ.pop(name, None)
 
     async def _loop(self, model: Model) -> Failure | None:
@@ -172,7 +173,3 @@ def _close_memory() -> None:
     """Keep others of the same user from reading this process: its memory holds the key."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
-
-
-if __name__ == "__main__":
-    main()

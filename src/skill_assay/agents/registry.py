@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import cast
 
 from skill_assay.errors import InputError
-from skill_assay.model.agent import Request
+from skill_assay.model.agent import Request, SignIn
 from skill_assay.model.place import Place
 from skill_assay.model.protocols import Agent, Parser
 
-__all__ = ["GROUP", "agent_names", "create_agent", "detect_default", "stored_parser"]
+__all__ = ["GROUP", "agent_names", "create_agent", "detect_default", "signed_in", "stored_parser"]
 
 GROUP = "skill_assay.agents"
 
@@ -70,6 +70,16 @@ def detect_default(env: Mapping[str, str]) -> Agent:
         hint="Install one (`npm install -g @anthropic-ai/claude-code`), or point ASSAY_CLAUDE_CODE to its program, "
         "or name another: --agent 'command: my-agent {prompt_file}'. --agent simulated tries everything without one.",
     )
+
+
+def signed_in(agent: Agent, model: str | None, env: Mapping[str, str]) -> SignIn:
+    """How an agent signs in for a model; one that speaks to many providers (`sign_in_for`) needs that model's own.
+
+    Raises:
+        InputError: it is not signed in.
+    """
+    with_model: Callable[[str | None, Mapping[str, str]], SignIn] | None = getattr(agent, "sign_in_for", None)
+    return agent.sign_in(env) if with_model is None else with_model(model, env)
 
 
 def stored_parser(agent: Agent) -> Parser:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skill_assay.agents.registry import create_agent
+from skill_assay.agents.api_model import split_address
+from skill_assay.agents.registry import create_agent, signed_in
 from skill_assay.errors import InputError
 from skill_assay.formats.feedback import feedback_from_dict
 from skill_assay.graders.judge import JudgeGrader
@@ -146,7 +147,7 @@ def make_voice(
     if name.strip() in _APIS:
         from skill_assay.llm.api import ApiVoice
 
-        model, _, url = rest.strip().partition("@")
+        model, url = split_address(rest.strip())
         return ApiVoice(name.strip(), model, url or base_url, env)
     return _agent_voice(spec, sandbox, env, base_url, check)
 
@@ -165,7 +166,7 @@ def _agent_voice(spec: str, sandbox: Sandbox, env: Mapping[str, str], base_url: 
     if check and agent.detect(env) is None:
         raise InputError(f"the judge {name} was not found on this machine", found=f"--judge {spec}")
     try:
-        sign_in = SignIn("none", "scripted server") if base_url else agent.sign_in(env)
+        sign_in = SignIn("none", "scripted server") if base_url else signed_in(agent, model or None, env)
     except InputError:
         if check:
             raise

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from skill_assay.agents.registry import create_agent, detect_default
+from skill_assay.agents.registry import create_agent, detect_default, signed_in
 from skill_assay.errors import InputError
 from skill_assay.llm.prompt import prompts_digest
 from skill_assay.model.agent import Detected, SignIn
@@ -108,7 +108,7 @@ def open_session(
         again = again or (mode != "new" and _is_aa(last))
         begun = before or (last.number if last and mode != "new" else None)
         sources = build_arms(inputs.skill, settings, workspace, private, again=again, begun=begun)
-        sign_in = SignIn("none", "scripted server") if base_url else _signed_in(agent, settings.model, env)
+        sign_in = SignIn("none", "scripted server") if base_url else signed_in(agent, settings.model, env)
         _refuse_sandbox(settings, sign_in)
         kits = {source.arm.name: _kit(source, agent, detected, sign_in) for source in sources}
         facts = {source.arm.name: _facts(source, agent, detected, kits[source.arm.name]) for source in sources}
@@ -170,14 +170,6 @@ def _detected(agent: Agent, env: Mapping[str, str]) -> Detected | None:
             or "Install it, or name another with --agent; assay run --agent simulated needs none.",
         )
     return detected
-
-
-def _signed_in(agent: Agent, model: str | None, env: Mapping[str, str]) -> SignIn:
-    """How trials sign in; an agent that speaks to many providers looks at the model's own too."""
-    check = getattr(agent, "check_model", None)
-    if check is not None:
-        check(model, env)
-    return agent.sign_in(env)
 
 
 def _refuse_sandbox(settings: RunSettings, sign_in: SignIn) -> None:
