@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from skill_assay.model.benchmark import Benchmark, EvalArm, EvalFigures
 from skill_assay.model.prompt_classes import CLASSES, class_of
-from skill_assay.reports.escape import safe
 from skill_assay.reports.plain import arm_label, percent_of
+from skill_assay.reports.table import aligned, piped
 
 __all__ = ["ClassRow", "class_cells", "class_lines", "class_record", "class_rows", "class_table"]
 
@@ -69,21 +68,14 @@ def class_cells(found: Benchmark) -> list[list[str]]:
     return [head, *cells] if rows else []
 
 
-def class_lines(found: Benchmark) -> Iterator[str]:
+def class_lines(found: Benchmark) -> list[str]:
     """The table for a terminal."""
-    table = class_cells(found)
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    return aligned(class_cells(found), indent="  ")
 
 
 def class_table(found: Benchmark) -> str:
     """The table as Markdown; empty where there is none."""
-    table = class_cells(found)
-    if not table:
-        return ""
-    rows = [f"| {' | '.join(map(safe, row))} |" for row in table]
-    return "\n".join([rows[0], "|---" * len(table[0]) + "|", *rows[1:]])
+    return "\n".join(piped(class_cells(found)))
 
 
 def class_record(found: Benchmark) -> list[dict[str, Any]]:

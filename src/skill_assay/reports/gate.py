@@ -6,6 +6,7 @@ import json
 
 from skill_assay.model.gate import Gate
 from skill_assay.reports.plain import harmless
+from skill_assay.reports.table import aligned
 from skill_assay.reports.thresholds import figure, outcome
 
 __all__ = ["gate_json", "gate_text"]
@@ -24,13 +25,10 @@ def gate_text(found: Gate, *, headline: str | None = None, skill: str = "", agai
     """
     lines = [_WORDS[found.status]]
     rows = [
-        (one.name, figure(one.name, one.limit), figure(one.name, one.value), outcome(one)) for one in found.thresholds
+        (one.name, figure(one.name, one.limit), figure(one.name, one.value), f" {harmless(outcome(one))}")
+        for one in found.thresholds
     ]
-    widths = [max((len(row[at]) for row in rows), default=0) for at in range(3)]
-    lines += [
-        f"  {name:<{widths[0]}}  {limit:>{widths[1]}}  {value:>{widths[2]}}   {harmless(told)}"
-        for name, limit, value, told in rows
-    ]
+    lines += aligned(rows, indent="  ", right=(1, 2))
     lines += [f"  not whole: {harmless(reason)}" for reason in found.incomplete]
     lines += [harmless(headline)] if headline else []
     if found.status == "fail" and skill and any(one.status == "missed" for one in found.thresholds):

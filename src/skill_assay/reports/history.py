@@ -6,30 +6,29 @@ from skill_assay.model.history import History, HistoryRow
 from skill_assay.reports.escape import safe
 from skill_assay.reports.figures import count
 from skill_assay.reports.plain import harmless, percent_of
+from skill_assay.reports.table import aligned, piped
 
 __all__ = ["history_markdown", "history_text"]
 
 _HEAD = (
     *("iteration", "when", "skill", "agent/model", "design", "pass rate", "change", "against", "effect (95 %)"),
-    "verdict",
+    *("verdict", "worse", "better", "tokens", "time", "gate"),
 )
-_MORE = ("worse", "better", "tokens", "time", "gate")
 
 
 def history_text(found: History) -> str:
     """A row an iteration, oldest first."""
-    rows = [(*_HEAD, *_MORE), *map(_cells, found.rows)]
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([f"{harmless(found.skill_name)}: {count(len(found.rows), 'iteration')}", *lines, _foot()]) + "\n"
+    head = f"{harmless(found.skill_name)}: {count(len(found.rows), 'iteration')}"
+    return "\n".join([head, *aligned(_table(found)), _foot()]) + "\n"
 
 
 def history_markdown(found: History) -> str:
     """The same as a Markdown table."""
-    head = (*_HEAD, *_MORE)
-    rows = [f"| {' | '.join(safe(cell) for cell in _cells(row))} |" for row in found.rows]
-    table = [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows]
-    return "\n".join([f"# Iterations of {safe(found.skill_name)}", "", *table, "", _foot()]) + "\n"
+    return "\n".join([f"# Iterations of {safe(found.skill_name)}", "", *piped(_table(found)), "", _foot()]) + "\n"
+
+
+def _table(found: History) -> list[tuple[str, ...]]:
+    return [_HEAD, *map(_cells, found.rows)]
 
 
 def _foot() -> str:

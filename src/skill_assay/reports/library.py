@@ -11,6 +11,7 @@ from skill_assay.reports.ci import github_annotations, junit_xml
 from skill_assay.reports.escape import safe
 from skill_assay.reports.figures import p_text
 from skill_assay.reports.plain import harmless, percent_of
+from skill_assay.reports.table import aligned, piped
 from skill_assay.reports.verdict import headline
 
 __all__ = ["library_github", "library_json", "library_junit", "library_markdown", "library_text"]
@@ -24,16 +25,12 @@ _FOOT = (
 
 def library_text(rows: Sequence[LibraryRow]) -> str:
     """A row a skill."""
-    table = [_HEAD, *map(_cells, rows)]
-    widths = [max(len(row[at]) for row in table) for at in range(len(_HEAD))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
-    return "\n".join([*lines, "", _FOOT]) + "\n"
+    return "\n".join([*aligned([_HEAD, *map(_cells, rows)]), "", _FOOT]) + "\n"
 
 
 def library_markdown(rows: Sequence[LibraryRow]) -> str:
     """The same as a Markdown table."""
-    body = [f"| {' | '.join(safe(cell) for cell in _cells(row))} |" for row in rows]
-    return "\n".join([f"| {' | '.join(_HEAD)} |", "|---" * len(_HEAD) + "|", *body, "", safe(_FOOT)]) + "\n"
+    return "\n".join([*piped([_HEAD, *map(_cells, rows)]), "", safe(_FOOT)]) + "\n"
 
 
 def library_json(rows: Sequence[LibraryRow]) -> str:

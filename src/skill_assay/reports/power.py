@@ -6,15 +6,10 @@ from collections.abc import Sequence
 
 from skill_assay.model.power import PowerRow, PowerTable
 from skill_assay.reports.figures import money, percent, points, span
+from skill_assay.reports.table import aligned
 from skill_assay.stats.results import Calibration, EarlyCalibration
 
-__all__ = ["columns", "power_text", "simulation_text"]
-
-
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of text, right-aligned in columns."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    return ["  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+__all__ = ["power_text", "simulation_text"]
 
 
 def power_text(table: PowerTable) -> str:
@@ -30,7 +25,7 @@ def power_text(table: PowerTable) -> str:
         f"Spread {table.basis}.",
         *([] if queries else [_spread(table)]),
         "",
-        *columns([head, *body]),
+        *_columns([head, *body]),
     ]
     cost = table.cost_per_launch
     lines += ["", "Price unknown; --price USD sets it." if cost is None else f"Price at {money(cost)} a launch."]
@@ -45,6 +40,10 @@ def _spread(table: PowerTable) -> str:
             "not seen apart, so what more trials would bring cannot be said."
         )
     return f"Effects differ by {span(table.between)} points from task to task, trials by {span(table.within)} (sd)."
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    return aligned(rows, indent="  ", right=range(len(rows[0])))
 
 
 def _row(row: PowerRow) -> list[str]:
@@ -82,10 +81,10 @@ def simulation_text(fixed: Sequence[Calibration], early: Sequence[EarlyCalibrati
         for one in fixed
     ]
     lines = ["The verdict rule on simulated benchmarks; naive is the share with a difference above 0.", ""]
-    lines += columns([head, *body])
+    lines += _columns([head, *body])
     if early:
         lines += ["", "With --stop early, a look after each round:", ""]
-        lines += columns([["evals", "rounds", "true effect", "decided", "trials saved"], *map(_early_row, early)])
+        lines += _columns([["evals", "rounds", "true effect", "decided", "trials saved"], *map(_early_row, early)])
     samples = ", ".join(sorted({f"{n:,}" for n in [one.samples for one in fixed] + [one.samples for one in early]}))
     note = "True effect 0 shows false positives: at most 5 %, give or take chance."
     lines += ["", f"Each line: {samples} benchmarks. {note}"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from skill_assay.model.benchmark import ArmFigures
@@ -13,6 +14,7 @@ from skill_assay.reports.escape import safe
 from skill_assay.reports.figures import money, p_text, points, span, span_of
 from skill_assay.reports.gate import gate_text
 from skill_assay.reports.plain import harmless, percent_of
+from skill_assay.reports.table import aligned, piped
 
 __all__ = [
     "answer_lines",
@@ -32,6 +34,7 @@ _MEMBERS = (
     *("agent/model", "verdict", "effect (95 %)", "p adjusted", "with", "without", "skill used", "cost a trial"),
     *("excluded", "iteration", "gate", ""),
 )
+_OMITTED_WHEN_EMPTY = ("gate", "")
 _RIVALS = (
     "cheaper, with the skill",
     "dearer, without it",
@@ -45,18 +48,18 @@ _VERDICTS = {"inconclusive": "cannot tell", "equivalent": "no difference that ma
 
 def suite_text(found: SuiteTable) -> str:
     """For a terminal."""
-    lines = [*answer_lines(found), "", *_aligned(member_table(found)), ""]
+    lines = [*answer_lines(found), "", *aligned(member_table(found)), ""]
     if found.rivals:
-        lines += [_question(found), *_aligned(rival_table(found)), ""]
+        lines += [_question(found), *aligned(rival_table(found)), ""]
     return "\n".join([*lines, *foot_lines(found)]) + "\n"
 
 
 def suite_markdown(found: SuiteTable) -> str:
     """The same as Markdown."""
     lines = [f"# {safe(found.skill_name)}: agents and models", "", *(safe(line) + "  " for line in answer_lines(found))]
-    lines += ["", *_piped(member_table(found))]
+    lines += ["", *piped(member_table(found))]
     if found.rivals:
-        lines += ["", f"## {safe(_question(found))}", "", *_piped(rival_table(found))]
+        lines += ["", f"## {safe(_question(found))}", "", *piped(rival_table(found))]
     return "\n".join([*lines, "", *(f"- {safe(line)}" for line in foot_lines(found))]) + "\n"
 
 
@@ -85,8 +88,6 @@ def suite_gate_text(found: SuiteTable) -> str:
 
 def suite_library_rows(found: SuiteTable) -> list[LibraryRow]:
     """The members as rows of a library, for the forms that machines read."""
-    from dataclasses import replace
-
     return [
         LibraryRow(
             skill=row.member.label,
@@ -124,8 +125,9 @@ def answer_lines(found: SuiteTable) -> list[str]:
 def member_table(found: SuiteTable) -> Table:
     """Head and rows."""
     shown: Table = [_MEMBERS, *(_member(row) for row in found.rows)]
-    empty = [at for at in range(len(_MEMBERS)) if at in (10, 11) and not any(row[at].strip("–") for row in shown[1:])]
-    return [tuple(cell for at, cell in enumerate(row) if at not in empty) for row in shown]
+    empty = {head for head, *cells in zip(*shown, strict=True) if not any(cell.strip("–") for cell in cells)}
+    dropped = empty & {*_OMITTED_WHEN_EMPTY}
+    return [tuple(cell for head, cell in zip(_MEMBERS, row, strict=True) if head not in dropped) for row in shown]
 
 
 def rival_table(found: SuiteTable) -> Table:
@@ -230,17 +232,6 @@ def _share(row: MemberRow) -> float:
 
 def _cost(arm: ArmFigures) -> str:
     return money(arm.cost_usd.mean) if arm.cost_usd else "–"
-
-
-def _aligned(table: Table) -> list[str]:
-    widths = [max(len(row[at]) for row in table) for at in range(len(table[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
-
-
-def _piped(table: Table) -> list[str]:
-    head, *rows = table
-    body = [f"| {' | '.join(safe(cell) for cell in row)} |" for row in rows]
-    return [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *body]
 
 
 def _figures(arm: ArmFigures | None) -> dict[str, Any]:

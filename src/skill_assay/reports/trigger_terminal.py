@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from skill_assay.model.trigger_results import QueryResult, TriggerResults
 from skill_assay.reports.plain import harmless
+from skill_assay.reports.table import aligned
 from skill_assay.reports.trigger_words import (
     class_rows,
     decision_lines,
@@ -117,12 +118,10 @@ def _matrix(found: TriggerResults) -> Table:
     return table
 
 
-def _classes(found: TriggerResults) -> Iterator[str]:
+def _classes(found: TriggerResults) -> list[str]:
     """A line a class of prompts, in columns."""
-    rows = [("class of prompts", "queries", "as wanted", "", "fired in runs", ""), *class_rows(found)]
-    widths = [max(len(row[at]) for row in rows) for at in range(6)]
-    for row in rows if found.by_class else ():
-        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    head = ("class of prompts", "queries", "as wanted", "", "fired in runs", "")
+    return aligned([head, *class_rows(found)], indent="  ") if found.by_class else []
 
 
 def _queries(found: TriggerResults) -> Iterator[str]:
