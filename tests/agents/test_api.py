@@ -27,7 +27,7 @@ from skill_assay.errors import InputError
 from skill_assay.llm.api import ApiVoice
 from skill_assay.model.agent import Request
 from skill_assay.model.place import Place
-from skill_assay.model.transcript import Finished, SkillUse, Text, Tokens, ToolCall
+from skill_assay.model.transcript import Finished, SkillUse, Text, Tokens, ToolCall, ToolResult
 from skill_assay.modelserver import Cut, Error, ModelServer, Rule, Script, ToolUse, Turn, serve
 from skill_assay.modelserver import Text as Said
 from skill_assay.runner.judging import make_voice
@@ -179,6 +179,26 @@ def test_earlier_messages_stand_before_the_prompt_and_a_judge_has_no_tools(ask: 
     (asked,) = server.messages
     assert asked.tools == () and asked.system.strip() == ""
     assert asked.prompt.index("Good morning.") < asked.prompt.index("Sing.")
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_names_that_are_no_text_do_not_stop_a_request(ask: Asked, place: Place, provider: str) -> None:
+    (place.work / ".agents" / "skills" / "sing").rename(place.work / ".agents" / "skills" / os.fsdecode(b"caf\xe9"))
+    _, finished, server = ask(provider, Turn((ToolUse("list", {"path": ".agents/skills"}),)), DONE, turns=("\ud800",))
+    assert finished.answer == "All done." and "caf?" in server.messages[0].text
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_failed_call_is_told_as_one(ask: Asked, provider: str) -> None:
+    calls = ToolUse("read", {"path": "nothing"}), ToolUse("read", {"path": ".agents/skills/sing/SKILL.md"})
+    events, finished, server = ask(provider, Turn(calls), DONE)
+    assert [event.is_error for event in events if isinstance(event, ToolResult)] == [True, False]
+    assert finished.answer == "All done."
+    told = server.messages[1].text
+    assert "There is no file nothing" in told and "Sing LOUD." in told
+    if provider == "anthropic":
+        results = [part for part in server.messages[1].body["messages"][-1]["content"] if part["type"] == "tool_result"]
+        assert [part.get("is_error", False) for part in results] == [True, False]
 
 
 def test_a_provider_that_is_none_or_lacks_its_library_stops_the_run(place: Place) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,25 @@ def test_an_edit_must_name_one_place(work: Path) -> None:
     assert (work / "a").read_text(encoding="utf-8") == "y y"
 
 
+def test_a_file_of_crlf_lines_is_edited_as_it_is_read_and_stays_so(work: Path) -> None:
+    (work / "a").write_bytes(b"one\r\ntwo\r\nthree\r\n")
+    ok(work, "edit", path="a", old="one\ntwo", new="1\n2")
+    assert (work / "a").read_bytes() == b"1\r\n2\r\nthree\r\n"
+
+
+def test_bytes_that_are_no_utf_8_survive_an_edit(work: Path) -> None:
+    (work / "a").write_bytes(b"caf\xe9 au lait")
+    assert ok(work, "read", path="a") == "caf\ufffd au lait"
+    ok(work, "edit", path="a", old="au lait", new="noir")
+    assert (work / "a").read_bytes() == b"caf\xe9 noir"
+
+
+def test_whatever_is_given_back_can_be_sent(work: Path) -> None:
+    (work / os.fsdecode(b"caf\xe9")).touch()
+    assert ok(work, "list") == "caf?"
+    assert "\ud800" not in refused(work, "read", path="\ud800")
+
+
 def test_results_are_bounded(work: Path) -> None:
     (work / "long").write_text("word " * 100_000, encoding="utf-8")
     (work / "many").write_text("line\n" * 100_000, encoding="utf-8")
@@ -104,11 +124,32 @@ def test_a_command_tells_its_exit_code_and_both_streams(work: Path) -> None:
     assert ok(work, "bash", command="cat") == "[no output]"
 
 
-def test_a_command_that_goes_on_is_ended_and_one_in_the_background_is_not_waited_for(work: Path) -> None:
+def test_a_command_that_goes_on_is_ended(work: Path) -> None:
+    said = refused(work, "bash", command="echo begun; sleep 60", timeout=1)
+    assert said == "begun\n[ended after 1 seconds]"
+    assert "left out" in refused(work, "bash", command="yes", timeout=1)
+
+
+@pytest.mark.parametrize("background", ["sleep 60", "yes", "setsid sleep 60", "sh -c 'trap : TERM HUP; sleep 60'"])
+def test_what_holds_the_output_open_in_the_background_is_not_waited_for(work: Path, background: str) -> None:
     began = time.monotonic()
-    assert "[ended after 1 seconds]" in refused(work, "bash", command="echo begun; sleep 60", timeout=1)
-    assert ok(work, "bash", command="sleep 5 & echo begun") == "begun"
-    assert time.monotonic() - began < 30
+    said = ok(work, "bash", command=f"{background} & echo $! > pid; echo begun; exit 0", timeout=50)
+    waited = time.monotonic() - began
+    os.kill(int((work / "pid").read_text(encoding="utf-8")), signal.SIGKILL)
+    assert "begun" in said
+    assert waited < 30
+
+
+def test_what_goes_on_in_the_background_can_print_on(work: Path) -> None:
+    command = "(sleep 0.2; for i in $(seq 40000); do echo a line of it; done; touch done) & true"
+    tools = box(work)
+    assert tools.call("bash", {"command": command}) == ("[no output]", False)
+    assert tools.call("bash", {"command": "until [ -e done ]; do sleep 0.05; done", "timeout": 30})[1] is False
+
+
+def test_all_a_command_printed_is_there_when_it_has_ended(work: Path) -> None:
+    said = ok(work, "bash", command="sleep 60 & seq 6000; kill $!")
+    assert said.splitlines() == [str(number) for number in range(1, 6001)]
 
 
 def test_a_command_sees_the_environment_it_is_handed(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from skill_assay.agents.api_model import failure_of, open_model
 from skill_assay.agents.api_skills import Installed, catalogue, find_skills
-from skill_assay.agents.api_tools import TOOLS, Toolbox
+from skill_assay.agents.api_tools import TOOLS, Toolbox, sendable
 from skill_assay.agents.event_lines import VERSION
 from skill_assay.errors import Failure, FailureKind
 
@@ -67,8 +67,8 @@ class _Agent:
 
     def __init__(self, task: Mapping[str, Any], skills: Sequence[Installed], toolbox: Toolbox) -> None:
         self._task, self._toolbox = task, toolbox
-        told = catalogue(skills)
-        self._instructions = _INSTRUCTIONS.format(work=Path.cwd(), skills=told) if task["tools"] else None
+        told = sendable(_INSTRUCTIONS.format(work=Path.cwd(), skills=catalogue(skills)))
+        self._instructions = told if task["tools"] else None
 
     async def carry_out(self) -> Failure | None:
         """Ask and act until there is an answer."""
@@ -93,7 +93,7 @@ class _Agent:
 
         tools = TOOLS if self._task["tools"] else ()
         parameters = ModelRequestParameters(function_tools=[_definition(*tool) for tool in tools])
-        prompts = [UserPromptPart(text) for text in (*self._task["turns"], self._task["prompt"])]
+        prompts = [UserPromptPart(sendable(text)) for text in (*self._task["turns"], self._task["prompt"])]
         messages: list[ModelMessage] = [ModelRequest(prompts, instructions=self._instructions)]
         for _ in range(self._task["max_turns"] or _TURNS):
             reply = await self._ask(model, messages, parameters)

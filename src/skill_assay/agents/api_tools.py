@@ -13,11 +13,12 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import IO, Any
 
 from skill_assay.agents.api_skills import Installed, opened
 
-__all__ = ["TOOLS", "ToolError", "Toolbox"]
+__all__ = ["TOOLS", "ToolError", "Toolbox", "sendable"]
 
 _TEXT = 40_000
 """Characters of a result."""
@@ -26,6 +27,8 @@ _LINES = 2_000
 _ENTRIES = 1_000
 _FILE_BYTES = 20_000_000
 _SECONDS, _MOST_SECONDS = 120, 600
+_PIPE = 1 << 16
+"""Bytes that can lie in a pipe: so much of a command's own output may be there when it has ended."""
 
 
 class ToolError(Exception):
@@ -105,11 +108,11 @@ class Toolbox:
         if call is None:
             return f"Unknown tool: {name}", True
         try:
-            return call(given), False
+            return sendable(call(given)), False
         except LookupError as error:
-            return str(error.args[0]), True
+            return sendable(str(error.args[0])), True
         except (ToolError, OSError, ValueError) as error:
-            return str(error), True
+            return sendable(str(error)), True
 
     def _inside(self, path: str) -> Path:
         """The file meant, links followed to their end."""
@@ -162,13 +165,17 @@ class Toolbox:
 
     def _edit(self, given: Mapping[str, Any]) -> str:
         path, old, new = (_text(given, key) for key in ("path", "old", "new"))
-        text = self._file(path).read_bytes().decode("utf-8")
+        # Bytes that are no UTF-8 stay as they are.
+        text = self._file(path).read_bytes().decode("utf-8", "surrogateescape")
+        if old not in text and "\r\n" in text:
+            # Reading shows lines without the ends they have in the file.
+            old, new = (piece.replace("\r\n", "\n").replace("\n", "\r\n") for piece in (old, new))
         times = text.count(old) if old else 0
         if not times:
             raise ToolError(f"That text is not in {path}")
         if times > 1 and given.get("all") is not True:
             raise ToolError(f"That text is in {path} {times} times; give more of it, or all=true")
-        self._put(path, text.replace(old, new).encode("utf-8"))
+        self._put(path, text.replace(old, new).encode("utf-8", "surrogateescape"))
         return f"Replaced {times} {'piece' if times == 1 else 'pieces'} in {path}"
 
     def _list(self, given: Mapping[str, Any]) -> str:
@@ -204,21 +211,40 @@ def _run(command: str, folder: Path, env: Mapping[str, str], seconds: float) -> 
     )
     assert process.stdout is not None
     kept, limit = _Kept(), time.monotonic() + seconds
-    with process.stdout as pipe:
-        closed = False
-        while time.monotonic() < limit:
-            ready = not closed and bool(select.select([pipe], [], [], 0.02)[0])
-            if ready:
-                data = os.read(pipe.fileno(), 1 << 16)
-                kept.add(data)
-                closed = not data
-            elif process.poll() is not None:
-                return kept.text(), process.returncode
-            elif closed:
-                time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    return kept.text(), None
+    left = _follow(process, process.stdout, kept, limit)
+    status = process.poll()
+    if status is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    if left:
+        # What goes on in the background writes on, and would be ended or held up by a pipe that nobody reads.
+        Thread(target=_discard, args=(process.stdout,), daemon=True).start()
+    else:
+        process.stdout.close()
+    return kept.text(), status
+
+
+def _follow(process: subprocess.Popen[bytes], pipe: IO[bytes], kept: _Kept, limit: float) -> bool:
+    """Keep what a command prints until it ends, or the limit; whether another still holds the pipe open."""
+    room, closed = _PIPE, False
+    while time.monotonic() < limit and room > 0:
+        ended = process.poll() is not None
+        if not closed and select.select([pipe], [], [], 0 if ended else 0.02)[0]:
+            data = os.read(pipe.fileno(), _PIPE)
+            kept.add(data)
+            closed = not data
+            room -= len(data) if ended else 0
+        elif ended:
+            break
+        elif closed:
+            time.sleep(0.02)
+    return not closed
+
+
+def _discard(pipe: IO[bytes]) -> None:
+    with pipe:
+        while os.read(pipe.fileno(), _PIPE):
+            pass
 
 
 class _Kept:
@@ -239,6 +265,11 @@ class _Kept:
         """With a note in the middle where something is missing."""
         note = f"\n[… {self._left_out} bytes left out …]\n".encode() if self._left_out else b""
         return bytes(self._head + note + self._tail).decode("utf-8", "replace").rstrip("\n")
+
+
+def sendable(text: str) -> str:
+    """Without what no request can hold: a file's name may be of bytes that are no text."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _text(given: Mapping[str, Any], key: str) -> str:
