@@ -138,6 +138,8 @@ WORDS = {
     "turn_limit": "takes a limit of turns",
     "mcp": "takes MCP servers",
     "grants": "grants tools one by one",
+    "openai_yaml": "goes by `agents/openai.yaml`",
+    "dollar_calls": "`$name` in a prompt leaves no sign",
 }
 """Capabilities a person chooses by."""
 

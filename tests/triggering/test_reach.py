@@ -57,6 +57,21 @@ def test_codex_is_told_apart_before_the_launch(tmp_path: Path) -> None:
     assert reach_notes(subject, SimulatedAgent(str(skill / "evals" / "simulated.json"))) == ()
 
 
+def test_what_an_agent_declares_decides_not_its_name(tmp_path: Path) -> None:
+    skill = write_skill(tmp_path, QUERIES)
+    (skill / "agents").mkdir()
+    (skill / OPENAI_YAML).write_text("policy: {products: [chatgpt]}\n")
+    subject = read_subject(skill, TriggerChoice(), (), {})
+    other = SimulatedAgent(str(skill / "evals" / "simulated.json"))
+    other.capabilities = replace(other.capabilities, openai_yaml=True)
+    assert [note.partition(":")[0] for note in reach_notes(subject, other)] == [
+        f"{OPENAI_YAML} names other products only"
+    ]
+    other.capabilities = replace(other.capabilities, openai_yaml=False, dollar_calls=True)
+    (note,) = reach_notes(subject, other)
+    assert "simulated puts its text in without a sign" in note
+
+
 @pytest.mark.parametrize(
     ("prompt", "folder", "signs"),
     [(f"use ${NAME} now", NAME, False), (f"use ${NAME} now", None, None), ("use $another", NAME, None)],

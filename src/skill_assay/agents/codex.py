@@ -72,6 +72,8 @@ class Codex:
     capabilities = Capabilities(
         install=PROGRAM.advice,
         slash=True,
+        dollar_calls=True,
+        openai_yaml=True,
         schema=True,
         tokens=True,
         mcp=True,

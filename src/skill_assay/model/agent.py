@@ -41,6 +41,10 @@ class Capabilities:
     """A skill can be called by `/name`."""
     slash_signs: bool = False
     """Such a call can be seen in its events."""
+    dollar_calls: bool = False
+    """A `$name` in a prompt puts that skill's text in, and nothing of it can be seen in its events."""
+    openai_yaml: bool = False
+    """It goes by a skill's `agents/openai.yaml`."""
     turns: bool = False
     """Earlier user messages can be given."""
     schema: bool = False

@@ -9,29 +9,27 @@ from skill_assay.triggering.subject import Subject
 
 __all__ = ["reach_notes"]
 
-_CODEX = "codex"
-
 
 def reach_notes(subject: Subject, agent: Agent) -> tuple[str, ...]:
     """What of these queries can't come out, or can't be seen, with this agent."""
-    if agent.name != _CODEX:
-        return ()
-    skill = subject.skill
+    can, skill = agent.capabilities, subject.skill
     positives = [query for query in subject.queries if query.should_trigger]
     called = [query for query in positives if calls_by_name(query.text, (skill.name, skill.folder))]
-    use = codex_use(skill.root)
+    use = codex_use(skill.root) if can.openai_yaml else "itself"
     if use == "never":
-        return (f"{OPENAI_YAML} names other products only: Codex does not show this skill, and nothing will fire.",)
+        return (f"{OPENAI_YAML} names other products only: {agent.name} does not show it, and nothing will fire.",)
     notes = []
-    if called:
+    if called and can.dollar_calls:
         which = ", ".join(query.id for query in called[:10])
         notes.append(
-            f"{len(called)} of {len(positives)} positive queries call the skill by ${skill.name} ({which}): Codex puts "
-            "its text in without a sign, so whether it was used stays unknown and they are in no rate."
+            f"{len(called)} of {len(positives)} positive queries call the skill by ${skill.name} ({which}): "
+            f"{agent.name} puts its text in without a sign, so whether it was used stays unknown and they are in no "
+            "rate."
         )
     if use == "name" and len(called) < len(positives):
         notes.append(
-            f"{OPENAI_YAML} says allow_implicit_invocation: false: on Codex this skill never fires by itself, so "
-            f"positive queries that do not call it will be missed ({len(positives) - len(called)} of {len(positives)})."
+            f"{OPENAI_YAML} says allow_implicit_invocation: false: on {agent.name} this skill never fires by itself, "
+            f"so positive queries that do not call it will be missed ({len(positives) - len(called)} of "
+            f"{len(positives)})."
         )
     return tuple(notes)
