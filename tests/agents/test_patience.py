@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from skill_assay.agents.claude_code_parser import ClaudeCodeParser
 from skill_assay.agents.copilot_parser import CopilotParser
 from skill_assay.agents.opencode_parser import OpenCodeParser
 from skill_assay.agents.patience import MOST, Patience, error_reader
@@ -35,6 +36,18 @@ def test_they_are_counted_in_a_row(progress: Text | ToolCall) -> None:
         patience.see(DOWN)
         patience.see(progress)
     assert patience.lost is None and patience.waiting_for is None
+
+
+def test_requests_at_the_same_time_are_not_taken_for_one() -> None:
+    patience, parser = Patience(), ClaudeCodeParser()
+
+    def failed(attempt: int) -> list[str | None]:
+        line = {"type": "system", "subtype": "api_retry", "attempt": attempt, "max_retries": 2, "error_status": 529}
+        return [patience.see(event) for event in parser.feed(json.dumps(line).encode())]
+
+    assert [failed(1 + number % 2) for number in range(4 * MOST)] == [[None]] * 4 * MOST
+    assert patience.waiting_for is not None and patience.waiting_for.kind is Kind.OVERLOADED
+    assert failed(MOST) == [None] and failed(MOST + 1) == ["it repeats a failed request"]
 
 
 def test_what_is_no_progress_changes_nothing() -> None:

@@ -261,10 +261,13 @@ def _other(kind: str, data: Mapping[str, Any]) -> Iterator[Event]:
 def _retrying(data: Mapping[str, Any]) -> Retrying:
     status, delay = data.get("error_status"), data.get("retry_delay_ms")
     wait = delay / 1000 if isinstance(delay, int | float) and 0 <= delay < 1e9 else None
-    words = f"the API failed ({data.get('error')}); attempt {data.get('attempt')} of {data.get('max_retries')}"
+    attempt = data.get("attempt")
+    words = f"the API failed ({data.get('error')}); attempt {attempt} of {data.get('max_retries')}"
     if isinstance(status, int):
-        return Retrying(failure_from_status(status, words, retry_after=wait if status == 429 else None), wait)
-    return Retrying(Failure(FailureKind.CONNECTION, words), wait)
+        failure = failure_from_status(status, words, retry_after=wait if status == 429 else None)
+    else:
+        failure = Failure(FailureKind.CONNECTION, words)
+    return Retrying(failure, wait, attempt if isinstance(attempt, int) else None)
 
 
 def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -30,7 +30,8 @@ class Patience:
         """A text once it is enough."""
         match event:
             case Retrying():
-                self._in_a_row += 1
+                # Sub-agents ask at the same time: what each repeats once or twice is not one request repeated often.
+                self._in_a_row = self._in_a_row + 1 if event.attempt is None else event.attempt
                 self.waiting_for = event.failure
                 if self._in_a_row > MOST:
                     self.lost = event.failure

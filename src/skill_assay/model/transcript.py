@@ -129,6 +129,8 @@ class Retrying:
 
     failure: Failure
     wait_seconds: float | None = None
+    attempt: int | None = None
+    """How often this very request has failed so far; `None` where the agent does not tell requests apart."""
 
 
 @dataclass(frozen=True, slots=True)
