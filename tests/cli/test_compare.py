@@ -49,6 +49,12 @@ def test_a_position_biased_judge_is_reported(workspace: Path, tmp_path: Path) ->
     )
 
 
+def test_one_pair_that_could_not_be_compared_is_one(workspace: Path, tmp_path: Path) -> None:
+    rules = [{"when": "Greet 1.", "fail": "bad_request"}, {"reply": reply("TIE")}]
+    result = run(str(workspace), "--judge", judge(tmp_path, rules))
+    assert "\n1 pair could not be compared\n" in result.output and result.return_value == 3
+
+
 def test_a_second_time_nothing_is_asked_again(workspace: Path, tmp_path: Path) -> None:
     spec = judge(tmp_path, [{"reply": reply("TIE")}])
     first = run(str(workspace), "--judge", spec, "--format", "json")

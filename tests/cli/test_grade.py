@@ -91,7 +91,7 @@ def test_new_expectations_take_the_place_of_the_old(skill: Path, iteration: Iter
 
 
 def test_only_the_evals_asked_for(skill: Path, iteration: Iteration) -> None:
-    assert "1 trials graded again" in run(str(skill), "--eval", "rows").stderr
+    assert "1 trial graded again" in run(str(skill), "--eval", "rows").stderr
     assert decisions(iteration, "dates", "with_skill") == ["ungraded", "failed"]
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from skill_assay.model.benchmark import ArmFigures, EvalArm, FoundArm, Spread
+from skill_assay.reports.figures import count, launches
 from skill_assay.reports.plain import arm_label, arm_line, delta_line, dots, harmless, percent_of
 
 
@@ -47,3 +48,9 @@ def test_labels() -> None:
     ]
     assert percent_of(None) == "–"
     assert harmless("a\tb\x07\u200bc") == "a bc"
+
+
+@pytest.mark.parametrize(("n", "shown"), [(0, "0 pairs"), (1, "1 pair"), (2, "2 pairs"), (1200, "1,200 pairs")])
+def test_one_is_no_plural(n: int, shown: str) -> None:
+    assert count(n, "pair") == shown
+    assert launches(n) == shown.replace("pairs", "launches").replace("pair", "launch")

@@ -10,6 +10,7 @@ from typing import Any
 
 from skill_assay.model.benchmark import Benchmark, ThresholdResult
 from skill_assay.model.comparison import Change
+from skill_assay.reports.figures import launches
 
 __all__ = ["regressions", "verdict"]
 
@@ -84,7 +85,7 @@ def regressions(limit: str, found: Benchmark) -> ThresholdResult:
     if open_:
         told = "; ".join(map(_told, open_))
         price = compared.price_to_confirm
-        cost = f"{compared.launches_to_confirm} launches" + (f", ${price:.2f}" if price is not None else "")
+        cost = launches(compared.launches_to_confirm) + (f", ${price:.2f}" if price is not None else "")
         return ThresholdResult(
             name, limit, None, False, f"{told}; `assay run --confirm` ({cost})", tuple(map(_told, open_)), True
         )

@@ -12,6 +12,7 @@ from skill_assay.model.power import PowerRow, PowerTable
 
 if TYPE_CHECKING:
     from skill_assay.stats.power import Spread
+from skill_assay.reports.figures import count
 
 __all__ = ["Measured", "eval_designs", "measured", "query_designs"]
 
@@ -77,7 +78,7 @@ def eval_designs(
     ]
     if past is None or past.spread is None:
         return PowerTable("evals", PRIOR_BASIS, False, price, tuple(rows), spread.between, spread.within)
-    basis = f"measured on {past.evals} evals, {past.trials} {'trial' if past.trials == 1 else 'trials'} an arm"
+    basis = f"measured on {count(past.evals, 'eval')}, {count(past.trials, 'trial')} an arm"
     within = spread.within if spread.split else None
     return PowerTable("evals", basis, True, price, tuple(rows), spread.between, within)
 

@@ -15,6 +15,7 @@ from skill_assay.cli.model_options import model_options
 from skill_assay.cli.options import output_options
 from skill_assay.errors import IncompleteError, NotFoundError
 from skill_assay.formats.evals import find_evals, load_evals
+from skill_assay.reports.figures import count
 from skill_assay.runner.comparing import Pair, compare_runs, mask_of, pair_record, pairs_of
 from skill_assay.workspace.discovery import Found, discover
 from skill_assay.workspace.judgements import write_comparisons
@@ -119,7 +120,7 @@ def _words(votes: Votes, found: Found) -> str:
     arms = {arm.role: arm.name for arm in found.arms}
     first, second = arms.get("primary", "primary"), arms.get("baseline", "baseline")
     lines = [
-        f"{first} against {second}, blind: {votes.wins} evals won, {votes.ties} tied, {votes.losses} lost "
+        f"{first} against {second}, blind: {count(votes.wins, 'eval')} won, {votes.ties} tied, {votes.losses} lost "
         f"(exact sign test: p = {votes.p:.3g})",
     ]
     if votes.flip_rate is not None:
@@ -127,7 +128,7 @@ def _words(votes: Votes, found: Found) -> str:
             f"In {votes.flips} of {votes.pairs} pairs ({votes.flip_rate:.0%}) the order decided: those are ties"
         )
     if votes.failed:
-        lines.append(f"{votes.failed} pairs could not be compared")
+        lines.append(f"{count(votes.failed, 'pair')} could not be compared")
     words = {1: "won", 0: "tied", -1: "lost"}
     lines += [f"  {name}: {words[value]}" for name, value in votes.by_eval.items()]
     return "\n".join(lines)

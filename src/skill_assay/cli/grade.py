@@ -15,6 +15,7 @@ from skill_assay.cli.options import output_options
 from skill_assay.cli.show import keep, show
 from skill_assay.errors import InputError
 from skill_assay.model.plan import Plan
+from skill_assay.reports.figures import count
 from skill_assay.runner.inputs import load_inputs
 from skill_assay.runner.judging import check_judge
 from skill_assay.runner.regrade import Regraded, regrade
@@ -100,7 +101,7 @@ def _settings(plan: Plan, options: dict[str, Any]) -> RunSettings:
 
 
 def _say(done: Regraded) -> None:
-    lines = [f"{done.trials} trials graded again, {len(done.changed)} decisions changed"]
+    lines = [f"{count(done.trials, 'trial')} graded again, {count(len(done.changed), 'decision')} changed"]
     lines += [f"  {line}" for line in done.changed[:_SHOWN]]
     if len(done.changed) > _SHOWN:
         lines.append(f"  and {len(done.changed) - _SHOWN} more")

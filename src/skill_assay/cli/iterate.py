@@ -30,6 +30,7 @@ from skill_assay.improve.improver import skill_text
 from skill_assay.improve.proposal import Proposal
 from skill_assay.llm.base import ModelFailed
 from skill_assay.model.money import Spend
+from skill_assay.reports.figures import count
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.progress import Display
 from skill_assay.runner.settings import Budget
@@ -258,7 +259,7 @@ def _what_would_decide(derived: Derived) -> str:
         return "Add evals or trials."
     ways = []
     if price.evals_needed is not None:
-        ways.append(f"{price.evals_needed} evals")
+        ways.append(count(price.evals_needed, "eval"))
     if price.trials_needed is not None:
-        ways.append(f"{price.trials_needed} trials of each eval")
+        ways.append(f"{count(price.trials_needed, 'trial')} of each eval")
     return f"With {' or '.join(ways)} it could be." if ways else "More trials alone would not decide it; add evals."

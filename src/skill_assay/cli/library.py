@@ -20,6 +20,7 @@ from skill_assay.formats.evals import find_evals
 from skill_assay.model.library import LibraryRow
 from skill_assay.model.money import Spend
 from skill_assay.reports import library as shown
+from skill_assay.reports.figures import count, launches
 from skill_assay.runner.estimate import Estimate
 from skill_assay.runner.progress import Display
 from skill_assay.workspace.places import resume_command
@@ -83,7 +84,8 @@ def run_library(
     expected, rows = _estimate(plans, rows)
     refused = {row.skill for row in rows}
     plans = [plan for plan in plans if str(plan[0]) not in refused]
-    click.echo(f"{len(plans)} skills, {expected.spend.launches} launches, {estimate_line(expected)}", err=True)
+    shape = f"{count(len(plans), 'skill')}, {launches(expected.spend.launches)}"
+    click.echo(f"{shape}, {estimate_line(expected)}", err=True)
     if choices.dry_run:
         click.echo("\n".join([*(str(path) for path, _, _ in plans), "Nothing was launched."]))
         return 0

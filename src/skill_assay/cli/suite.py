@@ -22,6 +22,7 @@ from skill_assay.errors import AssayError, InputError
 from skill_assay.formats.skill import read_skill
 from skill_assay.model.money import Spend
 from skill_assay.model.suite import Member, Suite
+from skill_assay.reports.figures import launches
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.estimate import Estimate
 from skill_assay.runner.inputs import load_inputs
@@ -93,7 +94,7 @@ def run_suite(root: Path, resolved: Resolved, choices: RunChoices, display_of: C
         return 0
     for part in parts:
         click.echo(_line(part), err=True)
-    click.echo(f"{expected.spend.launches} launches in all, {estimate_line(expected)}", err=True)
+    click.echo(f"{launches(expected.spend.launches)} in all, {estimate_line(expected)}", err=True)
     confirm(expected, choices.yes)
     workspace = Workspace.create(workspace.path)
     suite = keep_suite(workspace, suite)
@@ -227,7 +228,7 @@ def _line(part: _Part) -> str:
     if not part.trials:
         return f"  {part.member.label}: {where}nothing left to run"
     version = f" ({part.member.version})" if part.member.version else ""
-    return f"  {part.member.label}{version}: {where}{len(part.trials)} launches, {estimate_line(part.expected)}"
+    return f"  {part.member.label}{version}: {where}{launches(len(part.trials))}, {estimate_line(part.expected)}"
 
 
 def _dry_run(parts: Sequence[_Part], expected: Estimate, form: str) -> str:
@@ -247,7 +248,7 @@ def _dry_run(parts: Sequence[_Part], expected: Estimate, form: str) -> str:
         facts = {"launches": spend.launches, "usd": round(spend.usd, 2), "tokens": spend.tokens}
         return json.dumps({**facts, "seconds": round(expected.seconds), "members": members}, indent=2)
     lines = [line for part in parts for line in (_line(part), *(f"    {trial}" for trial in part.trials))]
-    whole = f"{expected.spend.launches} launches in all, {estimate_line(expected)}"
+    whole = f"{launches(expected.spend.launches)} in all, {estimate_line(expected)}"
     return "\n".join([*lines, whole, "Nothing was launched."])
 
 

@@ -7,6 +7,7 @@ import sys
 import click
 
 from skill_assay.errors import ConfirmationError
+from skill_assay.reports.figures import count, launches
 from skill_assay.runner.estimate import CONFIRM_LAUNCHES, CONFIRM_USD, Estimate
 from skill_assay.runner.judging import judge_words
 from skill_assay.runner.session import Session
@@ -26,15 +27,17 @@ def head_line(session: Session) -> str:
     return " · ".join(parts)
 
 
-def launches_line(session: Session, count: int, expected: Estimate) -> str:
+def launches_line(session: Session, left: int, expected: Estimate) -> str:
     """How many launches, and what they are expected to take."""
     plan = session.plan
     whole = len(plan.order)
-    shape = f"{len(plan.eval_ids)} evals × {len(plan.arms)} arms × {plan.trials} trials"
+    shape = " × ".join(
+        count(n, noun) for n, noun in ((len(plan.eval_ids), "eval"), (len(plan.arms), "arm"), (plan.trials, "trial"))
+    )
     even = whole == len(plan.eval_ids) * len(plan.arms) * plan.trials
-    shape += f" = {whole} launches" if even else f" at most, {whole} launches in all"
-    if count != whole:
-        shape += f", {count} of them still to be run"
+    shape += f" = {launches(whole)}" if even else f" at most, {launches(whole)} in all"
+    if left != whole:
+        shape += f", {left} of them still to be run"
     return f"{shape}, {estimate_line(expected)}"
 
 

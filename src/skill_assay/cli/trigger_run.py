@@ -17,6 +17,7 @@ from skill_assay.cli.result import ending_words
 from skill_assay.cli.talk import confirm, estimate_line
 from skill_assay.errors import InputError
 from skill_assay.model.trigger_results import QueryResult, RunState, TriggerResults
+from skill_assay.reports.figures import count, launches
 from skill_assay.runner.canary import CanaryReport, ensure_canary, run_canary
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.estimate import Estimate, estimate
@@ -111,7 +112,7 @@ def _redactor(session: Session) -> Redactor:
     return Redactor(secrets, keep=session.settings.keep_secrets)
 
 
-def _head(evaluation: Evaluation, count: int, expected: Estimate) -> list[str]:
+def _head(evaluation: Evaluation, left: int, expected: Estimate) -> list[str]:
     session, choice = evaluation.session, evaluation.choice
     skill, plan = evaluation.subject.skill, session.plan
     version = session.detected.version if session.detected else ""
@@ -124,8 +125,8 @@ def _head(evaluation: Evaluation, count: int, expected: Estimate) -> list[str]:
     if session.agent.capabilities.simulated:
         parts.append("simulated: no real agent's work")
     whole = len(plan.eval_ids) * plan.trials
-    shape = f"{len(plan.eval_ids)} queries × {plan.trials} runs = {whole} launches"
-    shape += f", {count} of them still to be run" if count != whole else ""
+    shape = f"{count(len(plan.eval_ids), 'query', 'queries')} × {count(plan.trials, 'run')} = {launches(whole)}"
+    shape += f", {left} of them still to be run" if left != whole else ""
     most = "at most " if choice.curtail else ""
     return [" · ".join(parts), f"{shape}, {most}{estimate_line(expected)}", *evaluation.notes]
 

@@ -11,6 +11,7 @@ from skill_assay.workspace.resolve import resolve_place
 
 if TYPE_CHECKING:
     from skill_assay.viewer.site import Site
+from skill_assay.reports.figures import count
 
 __all__ = ["command"]
 
@@ -54,5 +55,6 @@ def _static(site: Site, output: Path, embed: int) -> int:
     left_out = write_static(site, site.shown.path.name, output, Budget(embed_bytes=embed * 1000))
     click.echo(f"{output}: {output.stat().st_size / 1e6:.1f} MB", err=True)
     if left_out:
-        click.echo(f"{left_out} trials have no page in it, to keep it below its size limit; it lists them.", err=True)
+        without = count(left_out, "trial")
+        click.echo(f"{without} without a page in it, to keep it below its size limit; it lists them.", err=True)
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skill_assay.stats.results import Interval
 
-__all__ = ["count", "money", "p_text", "percent", "points", "span", "span_of", "these_evals"]
+__all__ = ["count", "launches", "money", "p_text", "percent", "points", "span", "span_of", "these_evals"]
 
 
 def points(effect: float) -> str:
@@ -54,9 +54,14 @@ def money(usd: float) -> str:
     return f"${usd:,.0f}" if usd >= 100 else f"${usd:.2f}"
 
 
-def count(n: int, noun: str) -> str:
-    """`1 eval`, `8 evals`."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+def count(n: int, noun: str, plural: str = "") -> str:
+    """`1 eval`, `8 evals`; with its plural where that is no mere `s`: `2 launches`."""
+    return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
+
+
+def launches(n: int) -> str:
+    """`1 launch`, `60 launches`."""
+    return count(n, "launch", "launches")
 
 
 def these_evals(n: int) -> str:

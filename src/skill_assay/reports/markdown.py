@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from skill_assay.model.benchmark import Benchmark, EvalFigures
 from skill_assay.reports.classes import class_table
 from skill_assay.reports.escape import safe
+from skill_assay.reports.figures import count
 from skill_assay.reports.plain import arm_label, arm_line, delta_line, dots, percent_of
 from skill_assay.reports.recommend import recommendations
 from skill_assay.reports.sections import changes, summary, variance
@@ -58,7 +59,7 @@ def _head(found: Benchmark) -> str:
     models = sorted({run.model for run in found.runs if run.model})
     facts += [f"agent {safe(found.primary.arm.agent)}" if found.primary.arm.agent else "", safe(", ".join(models))]
     facts += ["**simulated: no real agent did this work**" if found.simulated else ""]
-    facts += [f"**partial: {found.missing} trials missing**" if found.partial else ""]
+    facts += [f"**partial: {count(found.missing, 'trial')} missing**" if found.partial else ""]
     return " · ".join(filter(None, facts))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from skill_assay.model.optimisation import Cell, Evidence, Optimisation, Round, Score, score_of
 from skill_assay.model.triggers import Split
+from skill_assay.reports.figures import count, launches
 from skill_assay.reports.plain import harmless
 
 __all__ = [
@@ -26,8 +27,9 @@ _MARKS = {True: "●", False: "○", None: "·"}
 def evidence_words(evidence: Evidence) -> str:
     """The evidence for a reader."""
     compared = evidence.gained + evidence.lost + evidence.tied
+    queries = count(compared, f"{evidence.split} query", f"{evidence.split} queries")
     counts = (
-        f"on {compared} {evidence.split} queries: {evidence.gained} pass only with it, {evidence.lost} only with the "
+        f"on {queries}: {evidence.gained} pass only with it, {evidence.lost} only with the "
         f"original, {evidence.tied} are alike (p {_p(evidence.p)}"
     )
     counts += f", the best of {evidence.candidates})" if evidence.candidates > 1 else ")"
@@ -103,7 +105,7 @@ def price_line(found: Optimisation) -> str:
     """Launches against the full grid, questions, money."""
     grid = found.full_grid
     share = f" of {grid} of the full grid ({100 * found.launches / grid:.0f} %)" if grid else ""
-    return f"{found.launches} launches{share}, {found.proposals} questions to the proposer, ${found.usd:.2f}"
+    return f"{launches(found.launches)}{share}, {count(found.proposals, 'question')} to the proposer, ${found.usd:.2f}"
 
 
 def round_heads(found: Optimisation) -> list[str]:

@@ -52,9 +52,9 @@ def _unsettled(found: Benchmark) -> Iterator[str]:
         return
     ways = []
     if price.get("evals_needed"):
-        ways.append(f"{price['evals_needed']} evals")
+        ways.append(count(price["evals_needed"], "eval"))
     if price.get("trials_needed"):
-        ways.append(f"{price['trials_needed']} trials an arm and eval")
+        ways.append(f"{count(price['trials_needed'], 'trial')} an arm and eval")
     if ways:
         yield f"to see {price['target'] * 100:g} points, measure with {' or '.join(ways)}; assay power shows the prices"
 

@@ -13,6 +13,7 @@ from skill_assay.reports.thresholds import figure, outcome
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+from skill_assay.reports.figures import count
 
 __all__ = ["print_benchmark", "render_benchmark"]
 
@@ -132,7 +133,7 @@ def _notes(found: Benchmark, one: EvalFigures) -> str:
         parts.append("low reliability")
     for arm in found.arms:
         cell = one.arms[arm.arm.name]
-        parts += [f"{count} excluded: {reason}" for reason, count in cell.excluded.items()]
+        parts += [f"{n} excluded: {reason}" for reason, n in cell.excluded.items()]
         missing = cell.requested - len(cell.scores)
         parts += [f"{missing} missing"] if missing > 0 else []
     if one.eval.known_issue:
@@ -145,10 +146,10 @@ def _counts(found: Benchmark) -> Iterator[str]:
     line = f"Trials completed: {done} of {asked}"
     reasons: dict[str, int] = {}
     for arm in found.arms:
-        for reason, count in arm.excluded.items():
-            reasons[reason] = reasons.get(reason, 0) + count
+        for reason, n in arm.excluded.items():
+            reasons[reason] = reasons.get(reason, 0) + n
     if reasons:
-        line += "; excluded: " + ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+        line += "; excluded: " + ", ".join(f"{n} {reason}" for reason, n in reasons.items())
     yield line + (f"; {found.missing} missing" if found.missing else "")
     if found.primary.use_known:
         yield f"Skill used: {found.primary.used} of {found.primary.use_known} trials of {found.primary.arm.name}"
@@ -172,7 +173,7 @@ def _since(found: Benchmark) -> Iterator[str]:
     before, now = compared.figures.get("pass_rate", (None, None))
     moved = f"{(now - before) * 100:+.0f}pp pass rate, " if before is not None and now is not None else ""
     worse, better = len(compared.regressions), len(compared.improvements)
-    yield f"Since {name} ({len(compared.evals)} evals): {moved}{worse} listed worse, {better} listed better"
+    yield f"Since {name} ({count(len(compared.evals), 'eval')}): {moved}{worse} listed worse, {better} listed better"
     for one in compared.changes:
         word = {True: "confirmed", False: "not confirmed by fresh trials", None: "not confirmed yet"}[one.confirmed]
         yield f"  {one.kind}: {harmless(one.name)} all passed {one.before} before, {one.now} now; {word}"

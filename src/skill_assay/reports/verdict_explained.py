@@ -40,7 +40,8 @@ def _time_limits(found: Inference) -> str:
     limits = found.time_limits
     if limits is None:
         return ""
-    late = f"Time limits ended {limits.primary} trials of {found.primary} and {limits.baseline} of {found.baseline}"
+    ours = f"{count(limits.primary, 'trial')} of {found.primary}"
+    late = f"Time limits ended {ours} and {limits.baseline} of {found.baseline}"
     ways = [
         f"{word} {points(way.effect)}{f' ({span_of(way.interval)})' if way.interval else ''}"
         for word, way in (("left out", limits.excluded), ("counted as failed", limits.failed))
