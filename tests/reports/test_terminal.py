@@ -72,6 +72,30 @@ Results: pdf-workspace/iteration-1
 """)
 
 
+@pytest.mark.parametrize("unicode", [True, False])
+def test_no_figure_is_cut_however_narrow_the_terminal_is(found: Benchmark, unicode: bool) -> None:
+    for width in range(31, 121):
+        lines = render_benchmark(found, width=width, unicode=unicode).splitlines()
+        rows = lines[4 : lines.index("", 4)]
+        for name, figures in (("  messy", {"100%", "56%", "+44"}), ("  refun", {"67%", "33%", "+33"})):
+            row = next(row for row in rows if row.startswith(name))
+            assert figures <= set(row.split()) and len(row) <= width, (width, row)
+        assert {"low", "excluded:", "missing;"} <= set(" ".join(rows).split()), "what has no room stands below"
+
+
+def test_on_40_columns_only_what_matters_less_gives_way(found: Benchmark) -> None:
+    lines = render_benchmark(found, width=40).splitlines()
+    assert lines[4:9] == snapshot(
+        [
+            "  eval         with      without    Δ",
+            "  messy-dates  ●●● 100%  ●◐◐ 56%  +44",
+            "  refund-rows  ●◐◐ 67%   ◐× 33%   +33",
+            "  messy-dates: low reliability",
+            "  refund-rows: low reliability; 1 excluded: rate limit; 1 missing; known issue: slow",
+        ]
+    )
+
+
 def test_the_verdict_stands_first_and_only_when_there_is_one(found: Benchmark) -> None:
     first = render_benchmark(found, headline="Better with the skill: +31 points").splitlines()[0]
     assert first == "Better with the skill: +31 points"

@@ -7,11 +7,14 @@ from collections.abc import Callable
 
 from skill_assay.model.benchmark import ArmFigures, EvalArm, Spread
 
-__all__ = ["arm_label", "arm_line", "delta_line", "dots", "harmless", "percent_of"]
+__all__ = ["arm_label", "arm_line", "ascii_text", "delta_line", "dots", "harmless", "percent_of"]
 
 _MARKS = {"passed": "●", "partly": "◐", "failed": "○", "excluded": "×"}
 _ASCII_MARKS = {"passed": "#", "partly": "+", "failed": "-", "excluded": "x"}
 _MOST_DOTS = 10
+_ASCII_FOR = str.maketrans(
+    {"±": "+-", "Δ": "d", "·": "-", "–": "-", "…": "...", "×": "x", "−": "-", "→": "->", "’": "'"}
+)
 _LABELS = {"with_skill": "With Skill", "without_skill": "Without"}
 
 
@@ -19,6 +22,11 @@ def harmless(text: str) -> str:
     """The text on one line, without control, format and private characters, which could steer a terminal."""
     kept = (" " if char in "\t\r\n" else char for char in text)
     return "".join(char for char in kept if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co"))
+
+
+def ascii_text(text: str) -> str:
+    """The text for a terminal that knows ASCII only; what has no likeness there becomes `?`."""
+    return text.translate(_ASCII_FOR).encode("ascii", "replace").decode()
 
 
 def arm_label(name: str) -> str:
