@@ -139,6 +139,9 @@ def test_a_failure_is_named_by_the_table_and_not_repeated(
     assert finished.failure is not None
     assert (finished.failure.kind, finished.failure.status) == (kind, status)
     assert len(server.messages) == 1
+    if status is not None:
+        # What was refused was not billed, and is not charged by what a trial usually costs.
+        assert finished.usage.cost_usd == 0.0 and finished.usage.tokens == Tokens() and not finished.models
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.providers import Provider
 
-__all__ = ["MOVABLE", "failure_of", "family", "key_names", "open_model", "split_address", "url_name"]
+__all__ = ["MOVABLE", "failure_of", "family", "is_free", "key_names", "open_model", "split_address", "url_name"]
 
 MOVABLE = frozenset(
     {
@@ -117,6 +117,8 @@ def failure_of(error: Exception) -> Failure:
             )
         case known.ModelConnectionError() | known.ModelRequestTimeout() | OSError():
             return Failure(FailureKind.CONNECTION, words)
+        case known.UnexpectedModelBehavior() if "ended without content" in words:
+            return Failure(FailureKind.CONNECTION, words)
         case known.ContentFilterError():
             return Failure(FailureKind.AGENT_LIMIT, words)
         case known.UserError() | ImportError() if "key" in words.lower():
@@ -128,6 +130,19 @@ def failure_of(error: Exception) -> Failure:
             return failure_from_words(words)
         case _:
             raise error
+
+
+def is_free(error: Exception) -> bool:
+    """Whether a request that failed so can have cost nothing: it was refused by status, or never sent."""
+    from pydantic_ai import exceptions as known
+
+    match error:
+        case known.ModelHTTPError():
+            return True
+        case known.ModelConnectionError(phase="pool" | "connect"):
+            return True
+        case _:
+            return False
 
 
 def _said(error: Exception) -> str:

@@ -52,11 +52,12 @@ class ApiParser(ProgramParser):
         """The answer or the failure, with the list price; what was said up to its own limit is an answer."""
         finished = super().end(exit_code, stderr)
         provider, _, name = (self._model or "").partition(":")
-        price = list_price(finished.usage.tokens, name, family(provider) or None)
+        tokens = finished.usage.tokens
+        price = 0.0 if tokens and not tokens.total else list_price(tokens, name, family(provider) or None)
         limited = finished.failure is not None and finished.failure.kind is FailureKind.AGENT_LIMIT
         return replace(
             finished,
             answer=self._said if limited else finished.answer,
             usage=replace(finished.usage, cost_usd=price),
-            models=finished.models or ((name,) if finished.usage.tokens else ()),
+            models=finished.models or ((name,) if tokens and tokens.total else ()),
         )

@@ -12,11 +12,12 @@ import ctypes
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skill_assay.agents.api_model import failure_of, open_model
+from skill_assay.agents.api_model import failure_of, is_free, open_model
 from skill_assay.agents.api_skills import Installed, catalogue, find_skills
 from skill_assay.agents.api_tools import TOOLS, Toolbox, sendable
 from skill_assay.agents.event_lines import VERSION
@@ -97,6 +98,8 @@ class _Agent:
         messages: list[ModelMessage] = [ModelRequest(prompts, instructions=self._instructions)]
         for _ in range(self._task["max_turns"] or _TURNS):
             reply = await self._ask(model, messages, parameters)
+            if _broke_off(reply):
+                return Failure(FailureKind.CONNECTION, "the model's answer broke off before its end")
             if reply.finish_reason == "length":
                 return Failure(FailureKind.AGENT_LIMIT, "the model's answer reached its limit of length")
             if reply.finish_reason == "content_filter":
@@ -118,7 +121,7 @@ class _Agent:
         asked = model_request_stream(
             model, messages, model_settings=_SETTINGS, model_request_parameters=parameters, instrument=False
         )
-        async with asked as stream:
+        async with _billed(asked) as stream:
             try:
                 async for event in stream:
                     match event:
@@ -138,6 +141,28 @@ class _Agent:
         _print("tool_result", call_id=call.tool_call_id, text=text, is_error=failed)
         outcome: Any = "failed" if failed else "success"
         return ToolReturnPart(tool_name=call.tool_name, content=text, tool_call_id=call.tool_call_id, outcome=outcome)
+
+
+def _broke_off(reply: ModelResponse) -> bool:
+    """Whether the stream ended in good order before the answer did, as when a server between closes it.
+
+    The end names its reason; where a server never does (the library then takes it for a stop), the count of tokens
+    comes with it.
+    """
+    named = (reply.provider_details or {}).get("finish_reason")
+    return not named and (reply.finish_reason is None or not reply.usage.output_tokens)
+
+
+@asynccontextmanager
+async def _billed(asked: AbstractAsyncContextManager[StreamedResponse]) -> AsyncIterator[StreamedResponse]:
+    """The same request; one that was refused or never sent is told to have cost nothing."""
+    try:
+        async with asked as stream:
+            yield stream
+    except Exception as error:
+        if is_free(error):
+            _print("usage", tokens={"input": 0, "output": 0})
+        raise
 
 
 def _definition(name: str, about: str, schema: Mapping[str, Any]) -> ToolDefinition:
