@@ -9,33 +9,11 @@ from typing import Any
 
 from skill_assay.model.benchmark import Benchmark, EvalArm
 from skill_assay.model.inference import Inference
+from skill_assay.reports.drawing import ACCENT, INK, MUTED, as_png, drawn
 from skill_assay.reports.plain import harmless
 
-__all__ = [
-    "ACCENT",
-    "INK",
-    "MUTED",
-    "OCHRE",
-    "RUST",
-    "VIOLET",
-    "ForestRow",
-    "as_png",
-    "forest_png",
-    "forest_rows",
-    "forest_svg",
-    "themed",
-]
+__all__ = ["ForestRow", "forest_png", "forest_rows", "forest_svg"]
 
-INK, MUTED, ACCENT = "#1c1b19", "#6b6862", "#0b6b57"
-OCHRE, VIOLET, RUST = "#8a5a00", "#5b5fa8", "#a8321f"
-_DARK = {
-    INK: "#e9e6df",
-    MUTED: "#a29d93",
-    ACCENT: "#5cc7a9",
-    OCHRE: "#e0b04a",
-    VIOLET: "#a9adf0",
-    RUST: "#ef8a76",
-}
 _ROW, _WIDTH, _LONGEST = 22, 420, 34
 _MOST = 60
 _ALL = "all evals"
@@ -84,7 +62,6 @@ def _standard_error(one: EvalArm, two: EvalArm) -> float:
 def forest_svg(rows: Sequence[ForestRow]) -> str:
     """The plot; its colours follow the reader's theme."""
     import altair as alt
-    import vl_convert
 
     values = [_value(place, row) for place, row in enumerate(rows)]
     order = [value["key"] for value in values]
@@ -124,20 +101,12 @@ def forest_svg(rows: Sequence[ForestRow]) -> str:
             titleFontWeight="normal",
         )
     )
-    return themed(str(vl_convert.vegalite_to_svg(chart.to_dict())))
+    return drawn(chart)
 
 
 def forest_png(rows: Sequence[ForestRow]) -> bytes:
     """The plot for a reader that shows no SVG of ours."""
     return as_png(forest_svg(rows))
-
-
-def as_png(svg: str) -> bytes:
-    """A plot of ours, dark on white, at twice its size."""
-    import vl_convert
-
-    head, sign, rest = svg.partition("</style>")
-    return bytes(vl_convert.svg_to_png(f'{head}{sign}<rect width="100%" height="100%" fill="#fff"/>{rest}', scale=2))
 
 
 def _padding(names: Sequence[str]) -> dict[str, float]:
@@ -155,13 +124,3 @@ def _value(place: int, row: ForestRow) -> dict[str, Any]:
         "high": row.high * 100,
         "whole": row.whole,
     }
-
-
-def themed(svg: str) -> str:
-    """The SVG with a dark dress for readers whose system is dark."""
-    rules = "".join(
-        f'[fill="{light}"]{{fill:{dark}}}[stroke="{light}"]{{stroke:{dark}}}' for light, dark in _DARK.items()
-    )
-    style = f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>"
-    head, sign, rest = svg.partition(">")
-    return f"{head}{sign}{style}{rest}"

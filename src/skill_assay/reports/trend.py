@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skill_assay.model.history import History
-from skill_assay.reports.forest import ACCENT, INK, MUTED, OCHRE, RUST, VIOLET, as_png, themed
+from skill_assay.reports.drawing import ACCENT, INK, MUTED, OCHRE, RUST, VIOLET, as_png, drawn
 from skill_assay.reports.plain import arm_label, harmless
 
 __all__ = ["TrendPoint", "trend_png", "trend_points", "trend_svg"]
@@ -51,7 +51,6 @@ def trend_svg(points: Sequence[TrendPoint]) -> str:
     Of several agents or models each has a colour, and the marks tell the arms apart.
     """
     import altair as alt
-    import vl_convert
 
     names = [str(point.number) for point in points]
     place = alt.Scale(domain=names)
@@ -87,7 +86,7 @@ def trend_svg(points: Sequence[TrendPoint]) -> str:
             padding=room / 2,
         )
     )
-    return themed(str(vl_convert.vegalite_to_svg(chart.to_dict())))
+    return drawn(chart)
 
 
 def trend_png(points: Sequence[TrendPoint]) -> bytes:
