@@ -133,7 +133,7 @@ def test_a_command_that_goes_on_is_ended(work: Path) -> None:
 @pytest.mark.parametrize("background", ["sleep 60", "yes", "setsid sleep 60", "sh -c 'trap : TERM HUP; sleep 60'"])
 def test_what_holds_the_output_open_in_the_background_is_not_waited_for(work: Path, background: str) -> None:
     began = time.monotonic()
-    said = ok(work, "bash", command=f"{background} & echo $! > pid; echo begun; exit 0", timeout=50)
+    said = ok(work, "bash", command=f"echo begun; {background} & echo $! > pid; exit 0", timeout=50)
     waited = time.monotonic() - began
     os.kill(int((work / "pid").read_text(encoding="utf-8")), signal.SIGKILL)
     assert "begun" in said
