@@ -54,8 +54,7 @@ def previous_of(iteration: Iteration, named: str | None = None) -> Iteration | N
 
 
 def _newest_before(iteration: Iteration) -> Iteration | None:
-    suite = suite_of(iteration)
-    beside = suite.iterations if suite else ()
+    beside = _of_its_suite(iteration)
     ours, other = iteration.asked(), None
     for one in reversed(Workspace(iteration.path.parent).iterations()):
         if one.number >= iteration.number or one.number in beside or not one.has_plan:
@@ -66,6 +65,15 @@ def _newest_before(iteration: Iteration) -> Iteration | None:
                 return one
             other = one
     return other
+
+
+def _of_its_suite(iteration: Iteration) -> tuple[int, ...]:
+    """Nothing where the record of suites is damaged: an iteration's numbers do not rest on it."""
+    try:
+        suite = suite_of(iteration)
+    except InputError:
+        return ()
+    return suite.iterations if suite else ()
 
 
 def _any_record(iteration: Iteration) -> bool:
