@@ -8,13 +8,13 @@ skill's own cost included; where trials name no cost, list prices of the models 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from skill_assay.agents.pricing import list_price
 from skill_assay.benchmark.cells import outcome_of
-from skill_assay.benchmark.derive import Derived, derive
+from skill_assay.benchmark.derive import Derived
 from skill_assay.benchmark.gate import gate
 from skill_assay.benchmark.inference import infer
 from skill_assay.errors import InputError
@@ -22,7 +22,7 @@ from skill_assay.model.benchmark import ArmFigures
 from skill_assay.model.inference import InferenceSettings
 from skill_assay.model.suite import Member, MemberRow, Rival, Suite, SuiteTable
 from skill_assay.model.transcript import Tokens
-from skill_assay.workspace.store import Workspace
+from skill_assay.workspace.store import Iteration, Workspace
 from skill_assay.workspace.suites import begun_iteration
 
 __all__ = ["member_derived", "suite_table"]
@@ -55,21 +55,19 @@ class _Measured:
         return next((arm for arm in self.derived.benchmark.arms if arm.arm.name in bare), None)
 
 
-def member_derived(
-    workspace: Workspace,
-    member: Member,
-    *,
-    thresholds: Mapping[str, Any] | None = None,
-    eval_ids: Iterable[str] = (),
-    tags: Iterable[str] = (),
-    common: bool = False,
-) -> Derived | str:
-    """What a member's iteration says, or why it says nothing."""
+def member_derived(workspace: Workspace, member: Member, derive: Callable[[Iteration], Derived]) -> Derived | str:
+    """What a member's iteration says, or why it says nothing.
+
+    Args:
+        workspace: where it lies.
+        member: whose it is.
+        derive: from an iteration to its numbers.
+    """
     try:
         iteration = begun_iteration(workspace, member)
         if iteration is None:
             return member.reason or "not run yet"
-        found = derive(iteration.path, thresholds=thresholds, eval_ids=eval_ids, tags=tags, common=common)
+        found = derive(iteration)
     except InputError as error:
         return member.reason or str(error).splitlines()[0]
     if found.benchmark.primary.completed == 0:

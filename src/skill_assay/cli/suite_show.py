@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from skill_assay.benchmark.derive import Derived
+from skill_assay.benchmark.derive import Derived, derive
 from skill_assay.benchmark.suite import member_derived, suite_table
 from skill_assay.cli.result import keep_report
 from skill_assay.cli.show import keep, write
 from skill_assay.model.suite import Suite, SuiteTable
 from skill_assay.reports.suite import suite_json, suite_library_rows, suite_markdown, suite_text
 from skill_assay.workspace.resolve import ResolvedPlace
-from skill_assay.workspace.store import Workspace
+from skill_assay.workspace.store import Iteration, Workspace
 from skill_assay.workspace.suites import current_suite
 
 __all__ = ["form_of", "show_suite", "suite_named", "table_of"]
@@ -47,10 +47,11 @@ def table_of(
         store: write each one's benchmark and report, and the suite's page and plot.
     """
     ids, tagged = tuple(eval_ids), tuple(tags)
-    members = {
-        member: member_derived(workspace, member, thresholds=thresholds, eval_ids=ids, tags=tagged, common=common)
-        for member in suite.members
-    }
+
+    def derived(iteration: Iteration) -> Derived:
+        return derive(iteration.path, thresholds=thresholds, eval_ids=ids, tags=tagged, common=common)
+
+    members = {member: member_derived(workspace, member, derived) for member in suite.members}
     table = suite_table(workspace, suite, members)
     if store:
         for member, found in members.items():

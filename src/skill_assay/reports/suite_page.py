@@ -8,13 +8,18 @@ from skill_assay.reports.forest import ForestRow, forest_svg
 from skill_assay.reports.plain import harmless
 from skill_assay.reports.suite import answer_lines, foot_lines, member_table, rival_table
 
-__all__ = ["suite_page", "suite_svg"]
+__all__ = ["rivals_svg", "suite_page", "suite_svg"]
 
 
 def suite_svg(found: SuiteTable) -> str:
     """The effect of the skill by member, with 95 % intervals; empty where nothing was measured."""
     rows = [_row(row.member.label, row.inference) for row in found.rows if row.inference]
     return _plot(rows)
+
+
+def rivals_svg(found: SuiteTable) -> str:
+    """The differences of the pairs likewise; empty where none was compared."""
+    return _plot([_row(f"{one.cheaper} · {one.dearer}", one.inference) for one in found.rivals if one.inference])
 
 
 def suite_page(found: SuiteTable) -> str:
@@ -25,7 +30,6 @@ def suite_page(found: SuiteTable) -> str:
     environment = Environment(
         loader=PackageLoader("skill_assay.reports"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    pairs = [_row(f"{one.cheaper} · {one.dearer}", one.inference) for one in found.rivals if one.inference]
     # altair escapes the texts in what it draws.
     return environment.get_template("suite.html.j2").render(
         name=harmless(found.skill_name),
@@ -33,7 +37,7 @@ def suite_page(found: SuiteTable) -> str:
         members=member_table(found),
         plot=Markup(suite_svg(found)),
         rivals=rival_table(found) if found.rivals else [],
-        pairs=Markup(_plot(pairs)),
+        pairs=Markup(rivals_svg(found)),
         foot=foot_lines(found),
     )
 

@@ -18,7 +18,7 @@ class Links(Protocol):
         ...
 
     def page(self, iteration: str, page: str) -> str:
-        """`overview`, `evals`, `expectations`, `compare`, `improve`, `triggers`."""
+        """`overview`, `evals`, `expectations`, `compare`, `improve`, `triggers`, `suite`."""
         ...
 
     def trial(self, iteration: str, run_id: str) -> str:

@@ -19,6 +19,7 @@ from skill_assay.reports.verdict import headline
 from skill_assay.reports.verdict_explained import explanation
 from skill_assay.viewer.files import read_text
 from skill_assay.viewer.site import Opened, Site
+from skill_assay.viewer.suite import suite_near
 from skill_assay.workspace.journal import JournalState, holder_is_gone, replay
 from skill_assay.workspace.run_folder import read_json
 from skill_assay.workspace.store import Iteration
@@ -43,6 +44,8 @@ class Overview:
     """Whether there is a plot of them."""
     several: bool
     """Whether they asked several agents or models."""
+    suite: bool
+    """Whether agents and models were measured together here."""
     since: Comparison | None
     """What changed since the iteration it is compared with."""
     analysis: tuple[str, ...] = ()
@@ -83,6 +86,7 @@ def overview(site: Site, opened: Opened) -> Overview:
         exclusions=tuple((one, by_place.get((one.eval.key, one.arm, one.number))) for one in found.exclusions),
         trend=tuple(trend),
         plotted=bool(trend_of(trend)),
+        suite=suite_near(opened.iteration) is not None,
         several=len({one.subject for one in trend}) > 1,
         analysis=tuple(_analysis(opened.iteration)),
     )

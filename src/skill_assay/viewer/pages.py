@@ -19,6 +19,7 @@ from skill_assay.viewer.outputs import Caps
 from skill_assay.viewer.overview import going_on, overview
 from skill_assay.viewer.render import render
 from skill_assay.viewer.site import Opened, Site, run_id_of
+from skill_assay.viewer.suite import suite_near, suite_page
 from skill_assay.viewer.trial import trial_page
 from skill_assay.viewer.triggers import triggers_page
 
@@ -65,6 +66,10 @@ class Pages:
         """The proposed version."""
         return self._page("improve", "Improve", opened, False, view=improve_page(opened, self.site.skill))
 
+    def suite(self, opened: Opened) -> str:
+        """Agents and models beside each other."""
+        return self._page("suite", "Agents and models", opened, False, view=suite_page(self.site, opened))
+
     def trial(self, opened: Opened, run: Run, *, bare: bool = False) -> str:
         """One eval and repeat in every arm."""
         earlier = None if self.links.static else self.site.opened_before(opened.name)
@@ -107,6 +112,8 @@ class Pages:
             tabs.append(("compare", "Compare"))
         if opened and not opened.benchmark.foreign and not self.links.static:
             tabs += [("triggers", "Triggers"), ("improve", "Improve")]
+        if opened and not self.links.static and suite_near(opened.iteration):
+            tabs.append(("suite", "Agents and models"))
         return tabs
 
 

@@ -33,6 +33,7 @@ from skill_assay.viewer.render import ASSETS, asset
 from skill_assay.viewer.security import FRAME_CSP, Door, Guard
 from skill_assay.viewer.site import Opened, Site, run_mark
 from skill_assay.viewer.states import STATES
+from skill_assay.viewer.suite import suite_plot
 from skill_assay.viewer.triggers import save_queries
 
 __all__ = ["make_app"]
@@ -78,7 +79,6 @@ class _Viewer:
         self.site, self.ending = site, ending
         self.pages = Pages(site, ServerLinks())
         self.feedback = FeedbackStore()
-        self.plots: dict[tuple[str, int], str] = {}
 
     def app(self) -> Starlette:
         """Routes; every page of an iteration lies below `/i/<its folder's name>`."""
@@ -92,6 +92,7 @@ class _Viewer:
             Route(f"{below}/compare", self._html(self._compare, with_request=True)),
             Route(f"{below}/triggers", self._html(self._triggers, with_request=True)),
             Route(f"{below}/improve", self._html(self.pages.improve)),
+            Route(f"{below}/suite", self._html(self.pages.suite)),
             Route(f"{below}/trial/{{run}}", self._html(self._trial, with_request=True)),
             Route(f"{below}/plot/{{plot}}.svg", self.plot),
             Route(f"{below}/file/{{run}}/{{name:path}}", self.file),
@@ -152,26 +153,32 @@ class _Viewer:
         return self.pages.trial(opened, _run(opened, request))
 
     async def plot(self, request: Request) -> Response:
-        """The plot of effects by eval, or that of the iterations."""
-        draw = {"forest": self._forest, "trend": self._trend}.get(request.path_params["plot"])
+        """The plot of effects by eval, that of the iterations, or one of a suite's."""
+        draw = {"forest": self._forest, "trend": self._trend, "suite": self._suite, "rivals": self._rivals}.get(
+            request.path_params["plot"]
+        )
         try:
             opened = await run_sync(self.site.open, request.path_params["iteration"])
+            svg = await run_sync(draw, opened) if draw else ""
         except AssayError as error:
             return Response(str(error), 404)
-        if draw is None:
+        if not svg:
             return Response("no such plot", 404)
-        svg = await run_sync(draw, opened)
         return Response(svg, media_type="image/svg+xml", headers={"content-security-policy": _SVG_CSP})
 
     def _trend(self, opened: Opened) -> str:
-        return trend_svg(trend_of(trend_rows(self.site.iterations, opened.name, opened.derived)))
+        points = trend_of(trend_rows(self.site.iterations, opened.name, opened.derived))
+        return trend_svg(points) if points else ""
 
     def _forest(self, opened: Opened) -> str:
-        key = (opened.name, id(opened.derived))
-        if key not in self.plots:
-            self.plots = {one: plot for one, plot in self.plots.items() if one[0] != opened.name}
-            self.plots[key] = forest_svg(forest_rows(opened.benchmark, opened.derived.inference))
-        return self.plots[key]
+        rows = forest_rows(opened.benchmark, opened.derived.inference)
+        return forest_svg(rows) if rows else ""
+
+    def _suite(self, opened: Opened) -> str:
+        return suite_plot(self.site, opened, "suite")
+
+    def _rivals(self, opened: Opened) -> str:
+        return suite_plot(self.site, opened, "rivals")
 
     async def file(self, request: Request) -> Response:
         """A file of a run folder: shown where a browser can do so safely, else a download."""
