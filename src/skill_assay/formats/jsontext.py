@@ -19,6 +19,7 @@ MAX_DEPTH = 100
 _TOKEN = re.compile(r'[ \t\r\n]*(?:"((?:[^"\\]|\\.)*)"|([{}\[\],:])|([^\s{}\[\],:"]+))')
 
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+_COMMA_AT_END = re.compile(r",\s*[\]}]")
 
 
 class JsonText:
@@ -150,7 +151,8 @@ def _advice(text: str, position: int) -> str | None:
     before, here = text[:position].rstrip(), text[position : position + 2]
     if not text.strip():
         return "The file is empty."
-    if before.endswith(",") and here[:1] in "]}":
+    # Python 3.13 points to the comma, earlier ones to the bracket.
+    if (before.endswith(",") and here[:1] in "]}") or _COMMA_AT_END.match(text, position):
         return "Remove the comma before the closing bracket."
     if here == "//" or here == "/*" or here[:1] == "#":
         return 'JSON has no comments; use a "_comment" key.'

@@ -1,0 +1,44 @@
+"""JSON texts: what is told of one that is broken, whichever Python reads it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from skill_assay.errors import InputError
+from skill_assay.formats.jsontext import parse_json
+
+
+def refused(text: str) -> str:
+    with pytest.raises(InputError) as caught:
+        parse_json(text, "evals.json")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "The file is empty."),
+        ('{"a": 1,}', "Remove the comma before the closing bracket."),
+        ("[1, 2,\n]", "Remove the comma before the closing bracket."),
+        ('{"a": 1 // one\n}', "JSON has no comments"),
+        ("{'a': 1}", "JSON strings stand in double quotes."),
+        ('{"a": 1\n"b": 2}', "A comma is missing before this."),
+        ('{"a": "one\ntwo"}', r"write \n for a line end"),
+    ],
+)
+def test_what_is_likely_wrong_is_said(text: str, words: str) -> None:
+    assert words in refused(text)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1 , }', "[1, 2 ,\n]"])
+def test_the_advice_is_the_same_where_the_comma_is_pointed_to(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.13 does."""
+
+    def newer(given: str, **options: Any) -> None:
+        raise json.JSONDecodeError("Illegal trailing comma before end of object", given, given.rindex(","))
+
+    monkeypatch.setattr("skill_assay.formats.jsontext.json.loads", newer)
+    assert "Remove the comma before the closing bracket." in refused(text)
