@@ -286,3 +286,13 @@ def test_nothing_strange_raises(kind: str, fields: dict[str, Any], noise: bytes)
     for one in (line(type=kind, **fields), noise, line(type=kind, **fields)[: len(noise)]):
         list(parser.feed(one))
     assert parser.end(1, "").answer is None or kind == "result"
+
+
+@pytest.mark.parametrize("strange", [-1, -0.5, float("nan"), float("inf"), 10**400, "7", True, [1], None])
+def test_a_figure_that_none_can_be_is_unknown(strange: Any) -> None:
+    used = {"m": {"inputTokens": strange, "outputTokens": 3}}
+    told = {"modelUsage": used, "total_cost_usd": strange, "num_turns": strange}
+    _, finished = read(INIT, line(type="result", subtype="success", result="fine", **told))
+    assert finished.answer == "fine"
+    assert finished.usage.tokens is not None and finished.usage.tokens.total == 3
+    assert (finished.usage.cost_usd, finished.usage.turns) == (None, None)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from skill_assay.agents.json_lines import mapping, number, whole
 from skill_assay.errors import Failure, FailureKind, failure_from_status
 from skill_assay.model.transcript import Finished, Retrying, Tokens, Usage
 
@@ -62,7 +62,7 @@ def conclude(ending: Ending, exit_code: int | None, stderr: str) -> Finished:
     result = ending.result
     if result is None:
         return Finished(None, failure=_without_result(ending, exit_code, stderr))
-    usage, models = _usage(result), tuple(_mapping(result.get("modelUsage")))
+    usage, models = _usage(result), tuple(mapping(result.get("modelUsage")))
     if result.get("is_error") or result.get("subtype") != "success":
         failure = _failure(ending, result)
         # A turn limit or a refusal is the agent's own end: what it had said until then is graded.
@@ -123,13 +123,13 @@ def _asked_to_wait(ending: Ending, status: int) -> float | None:
 
 
 def _usage(result: Mapping[str, Any]) -> Usage:
-    per_model = [_mapping(row) for row in _mapping(result.get("modelUsage")).values()]
+    per_model = [mapping(row) for row in mapping(result.get("modelUsage")).values()]
     tokens = sum((_tokens(row) for row in per_model), Tokens()) if per_model else None
-    milliseconds = _number(result.get("duration_api_ms"))
-    turns = _number(result.get("num_turns"))
+    milliseconds = number(result.get("duration_api_ms"))
+    turns = number(result.get("num_turns"))
     return Usage(
         tokens=tokens,
-        cost_usd=_number(result.get("total_cost_usd")),
+        cost_usd=number(result.get("total_cost_usd")),
         turns=None if turns is None else int(turns),
         api_seconds=None if milliseconds is None else milliseconds / 1000,
     )
@@ -137,21 +137,7 @@ def _usage(result: Mapping[str, Any]) -> Usage:
 
 def _tokens(row: Mapping[str, Any]) -> Tokens:
     names = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
-    return Tokens(*(int(_number(row.get(name)) or 0) for name in names))
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return Tokens(*(whole(row.get(name)) for name in names))
 
 
 def _tail(text: str) -> str:

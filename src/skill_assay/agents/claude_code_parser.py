@@ -18,6 +18,7 @@ from typing import Any
 
 from skill_assay.agents.claude_code_end import Ending, conclude
 from skill_assay.agents.claude_code_skills import BODY, SkillCalls
+from skill_assay.agents.json_lines import whole
 from skill_assay.errors import Failure, FailureKind, failure_from_status
 from skill_assay.model.transcript import Event, Finished, Other, Retrying, SkillUse, Started, Text, ToolCall, ToolResult
 
@@ -218,7 +219,7 @@ class ClaudeCodeParser:
             return
         self._counted.add(ident)
         for name in _INPUT if parent is None else (*_INPUT, "output_tokens"):
-            self.tokens_so_far += int(usage.get(name) or 0)
+            self.tokens_so_far += whole(usage.get(name))
 
     def _call(self, block: Mapping[str, Any], parent: str | None, message: str | None = None) -> Iterator[Event]:
         ident, name = str(block["id"]), str(block["name"])
