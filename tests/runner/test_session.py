@@ -211,6 +211,32 @@ def test_not_signed_in_stops_after_one_launch(tmp_path: Path) -> None:
     assert result.stopped.failure.kind is FailureKind.NOT_SIGNED_IN
 
 
+def test_a_wait_beyond_all_that_is_waited_for_stops_the_run_and_is_not_sat_out(tmp_path: Path) -> None:
+    skill = write_skill(tmp_path, play=fail("rate_limited", retry_after=3 * 3600, message="usage limit"), count=5)
+    result = run_small(skill, tmp_path / "ws", settings(workers=1))
+    assert (result.stopped.ending, result.launched) == (Ending.FAILURE, 1)
+    assert "180 minutes" in result.stopped.reason and "usage limit" in result.stopped.reason
+
+
+def test_a_fault_of_ours_in_one_trial_loses_nothing_of_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, calls = prepare.place_fixtures, []
+
+    def breaks(fixtures: object, work: Path) -> None:
+        calls.append(work)
+        if len(calls) == 2:
+            raise RuntimeError("a fault")
+        real(fixtures, work)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(prepare, "place_fixtures", breaks)
+    skill, ws = write_skill(tmp_path, play={"evals": {"*": {"*": {"sleep": 0.5}}}}, count=1), tmp_path / "ws"
+    with pytest.raises(RuntimeError, match="a fault"):
+        run_small(skill, ws, settings(trials=1))
+    assert len(list(ws.glob("**/trial.json"))) == 1
+    assert len(trials(run_small(skill, ws, settings(trials=1), mode="resume"))) == 2
+
+
 def test_fault_1_a_failed_setup_is_never_a_score(tmp_path: Path) -> None:
     evals = [{"id": 1, "prompt": "Greet.", "expectations": [CHECK], "setup": "echo no >&2; exit 3"}]
     result = run_small(write_skill(tmp_path, evals), tmp_path / "ws", settings(trials=1))

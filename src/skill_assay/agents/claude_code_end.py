@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skill_assay.agents.json_lines import mapping, number, whole
+from skill_assay.agents.json_lines import http_status, mapping, number, whole
 from skill_assay.errors import Failure, FailureKind, failure_from_status
 from skill_assay.model.transcript import Finished, Retrying, Tokens, Usage
 
@@ -100,9 +100,9 @@ def _failure(ending: Ending, result: Mapping[str, Any]) -> Failure:
         return Failure(_SUBTYPES.get(subtype, FailureKind.UNKNOWN), words, detail=detail)
     if ending.refused or result.get("stop_reason") == "refusal":
         return Failure(FailureKind.AGENT_LIMIT, f"refused: {words}", detail=detail)
-    status = result.get("api_error_status")
+    status = http_status(result.get("api_error_status"))
     by_word = _by_word(ending, result, words)
-    if isinstance(status, int) and by_word is not FailureKind.NO_CREDIT:
+    if status is not None and by_word is not FailureKind.NO_CREDIT:
         return failure_from_status(status, words, retry_after=_asked_to_wait(ending, status), detail=detail)
     return Failure(by_word, words, detail=detail)
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from skill_assay.agents.claude_code_end import Ending, conclude
 from skill_assay.agents.claude_code_skills import BODY, SkillCalls
-from skill_assay.agents.json_lines import whole
+from skill_assay.agents.json_lines import http_status, number, optional, whole, word
 from skill_assay.errors import Failure, FailureKind, failure_from_status
 from skill_assay.model.transcript import Event, Finished, Other, Retrying, SkillUse, Started, Text, ToolCall, ToolResult
 
@@ -154,19 +154,19 @@ class ClaudeCodeParser:
             return
         self._ending.started = True
         yield Started(
-            model=data.get("model"),
-            version=data.get("claude_code_version"),
+            model=word(data.get("model")),
+            version=word(data.get("claude_code_version")),
             tools=_names(data.get("tools")),
             skills=_names(data.get("skills")),
             mcp_servers=tuple(str(server["name"]) for server in data.get("mcp_servers") or ()),
-            permission_mode=data.get("permissionMode"),
+            permission_mode=word(data.get("permissionMode")),
         )
         if self._slash is not None:
             known = {*_names(data.get("slash_commands")), *_names(data.get("skills"))}
             yield SkillUse(self._slash, "slash", confirmed=self._slash in known)
 
     def _stream(self, data: Mapping[str, Any]) -> Iterator[Event]:
-        event, parent = data["event"], data.get("parent_tool_use_id")
+        event, parent = data["event"], optional(data.get("parent_tool_use_id"))
         match event.get("type"):
             case "content_block_start" if event["content_block"].get("name") == "Skill":
                 self._partial = (event["index"], event["content_block"]["id"], [])
@@ -188,7 +188,7 @@ class ClaudeCodeParser:
         yield from self._call({"id": ident, "name": "Skill", "input": arguments}, parent, message)
 
     def _assistant(self, data: Mapping[str, Any]) -> Iterator[Event]:
-        message, parent = data["message"], data.get("parent_tool_use_id")
+        message, parent = data["message"], optional(data.get("parent_tool_use_id"))
         if message.get("model") == "<synthetic>":
             if data.get("error"):
                 self._ending.api_error = str(data["error"])
@@ -199,9 +199,9 @@ class ClaudeCodeParser:
         for block in _blocks(message):
             match block.get("type"):
                 case "text":
-                    yield from self._said(block["text"], parent, message.get("id"))
+                    yield from self._said(str(block["text"]), parent, word(message.get("id")))
                 case "tool_use":
-                    yield from self._call(block, parent, message.get("id"))
+                    yield from self._call(block, parent, word(message.get("id")))
 
     def _said(self, text: str, parent: str | None, message: str | None) -> Iterator[Event]:
         if parent is None:
@@ -234,7 +234,7 @@ class ClaudeCodeParser:
         yield call
 
     def _user(self, data: Mapping[str, Any]) -> Iterator[Event]:
-        parent, outcome = data.get("parent_tool_use_id"), data.get("tool_use_result")
+        parent, outcome = optional(data.get("parent_tool_use_id")), data.get("tool_use_result")
         for block in _blocks(data["message"]):
             match block.get("type"):
                 case "tool_result":
@@ -260,15 +260,18 @@ def _other(kind: str, data: Mapping[str, Any]) -> Iterator[Event]:
 
 
 def _retrying(data: Mapping[str, Any]) -> Retrying:
-    status, delay = data.get("error_status"), data.get("retry_delay_ms")
-    wait = delay / 1000 if isinstance(delay, int | float) and 0 <= delay < 1e9 else None
-    attempt = data.get("attempt")
+    status, delay, attempt = (
+        http_status(data.get("error_status")),
+        number(data.get("retry_delay_ms")),
+        data.get("attempt"),
+    )
+    wait = None if delay is None else delay / 1000
     words = f"the API failed ({data.get('error')}); attempt {attempt} of {data.get('max_retries')}"
-    if isinstance(status, int):
+    if status is not None:
         failure = failure_from_status(status, words, retry_after=wait if status == 429 else None)
     else:
         failure = Failure(FailureKind.CONNECTION, words)
-    return Retrying(failure, wait, attempt if isinstance(attempt, int) else None)
+    return Retrying(failure, wait, None if number(attempt) is None else whole(attempt))
 
 
 def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_assay.agents.api_words import failure_from_words
-from skill_assay.agents.json_lines import Lines, mapping, mappings, number, whole, without_answer
+from skill_assay.agents.json_lines import Lines, http_status, mapping, mappings, number, whole, without_answer
 from skill_assay.agents.pricing import list_price
 from skill_assay.agents.skill_reads import Readers
 from skill_assay.agents.skill_tool import SkillTool
@@ -114,9 +114,13 @@ class CopilotParser:
             case "tool.execution_complete":
                 yield from self._result_of(about)
             case "model.call_failure":
-                yield Retrying(failure_from_words(str(about.get("errorMessage") or ""), status=about.get("statusCode")))
+                yield Retrying(
+                    failure_from_words(
+                        str(about.get("errorMessage") or ""), status=http_status(about.get("statusCode"))
+                    )
+                )
             case "session.error":
-                self._failure = failure_from_words(str(about["message"]), status=about.get("statusCode"))
+                self._failure = failure_from_words(str(about["message"]), status=http_status(about.get("statusCode")))
             case "assistant.idle":
                 # Told to end, it may still close with a result and code 0.
                 self._aborted = about.get("aborted") is True

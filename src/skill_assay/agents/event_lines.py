@@ -8,11 +8,11 @@ speaks them.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from skill_assay.agents.json_lines import number
 from skill_assay.errors import Failure, FailureKind, failure_from_status
 from skill_assay.model.transcript import (
     Event,
@@ -166,9 +166,10 @@ def _number(data: _Line, key: str) -> float | None:
     value = data.get(key)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+    found = number(value)
+    if found is None:
         raise _MalformedError(key)
-    return float(value)
+    return found
 
 
 def _count(data: _Line, key: str) -> int | None:

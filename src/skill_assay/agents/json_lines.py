@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from skill_assay.errors import Failure, FailureKind
 from skill_assay.model.transcript import Event, Other
 
-__all__ = ["Lines", "mapping", "mappings", "number", "text_in", "whole", "without_answer"]
+__all__ = [
+    "Lines",
+    "http_status",
+    "mapping",
+    "mappings",
+    "number",
+    "optional",
+    "text_in",
+    "whole",
+    "without_answer",
+    "word",
+]
 
 Line = Mapping[str, Any]
+_MOST = 1e15
+"""What is more is no count, price or time of anything; sums of what is less stay finite."""
 
 
 class Lines:
@@ -71,19 +83,40 @@ def mappings(value: Any) -> list[Line]:
 
 
 def number(value: Any) -> float | None:
-    """A finite number that is not negative, or `None`."""
+    """A number of something, not negative and not beyond all measure, or `None`."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
         found = float(value)
     except OverflowError:
         return None
-    return found if math.isfinite(found) and found >= 0 else None
+    return found if 0 <= found <= _MOST else None
 
 
 def whole(value: Any) -> int:
     """A count; 0 where there is none."""
     return int(number(value) or 0)
+
+
+def http_status(value: Any) -> int | None:
+    """A status of HTTP, or `None`."""
+    return value if isinstance(value, int) and 100 <= value <= 599 else None
+
+
+def word(value: Any) -> str | None:
+    """A text, or `None` where there is another thing: for what is only shown."""
+    return value if isinstance(value, str) else None
+
+
+def optional(value: Any) -> str | None:
+    """A text or nothing. Another thing is not understood, and the line passes through as `Other`.
+
+    Raises:
+        TypeError: it is another thing.
+    """
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"no text: {type(value).__name__}")
+    return value
 
 
 def text_in(content: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from skill_assay.agents.api_words import failure_from_words
-from skill_assay.agents.json_lines import Lines, mapping, number, whole, without_answer
+from skill_assay.agents.json_lines import Lines, http_status, mapping, number, whole, without_answer
 from skill_assay.agents.pricing import list_price
 from skill_assay.agents.skill_reads import Readers
 from skill_assay.agents.skill_tool import SkillTool
@@ -128,6 +128,5 @@ class OpenCodeParser:
 
 def _failure(error: Mapping[str, Any]) -> Failure:
     about = mapping(error.get("data"))
-    status = about.get("statusCode")
     words = str(about.get("message") or error.get("name") or "the agent reported an error")
-    return failure_from_words(words, status=status if isinstance(status, int) else None)
+    return failure_from_words(words, status=http_status(about.get("statusCode")))

@@ -9,7 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from skill_assay.agents.api_words import failure_from_words
-from skill_assay.agents.json_lines import Lines, mapping, mappings, number, text_in, whole, without_answer
+from skill_assay.agents.json_lines import (
+    Lines,
+    mapping,
+    mappings,
+    number,
+    optional,
+    text_in,
+    whole,
+    without_answer,
+    word,
+)
 from skill_assay.agents.pricing import list_price
 from skill_assay.agents.skill_reads import Readers
 from skill_assay.agents.skill_tool import SkillTool
@@ -86,13 +96,13 @@ class QwenParser:
         return failure_from_words(words)
 
     def _events(self, data: Mapping[str, Any]) -> Iterator[Event]:
-        parent = data.get("parent_tool_use_id")
+        parent = optional(data.get("parent_tool_use_id"))
         match data["type"]:
             case "system" if data.get("subtype") == "init":
                 self._model = str(data.get("model") or "") or None
                 tools = data.get("tools")
                 names = tuple(str(tool) for tool in tools) if isinstance(tools, list) else ()
-                yield Started(model=self._model, version=data.get("qwen_code_version"), tools=names)
+                yield Started(model=self._model, version=word(data.get("qwen_code_version")), tools=names)
             case "assistant":
                 yield from self._assistant(data["message"], parent)
             case "user":

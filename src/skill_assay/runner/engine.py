@@ -170,6 +170,9 @@ class Engine:
             self._give_up(error)
         except OSError as error:
             self._give_up(explained(error, Path(error.filename or tempfile.gettempdir())))
+        except Exception as error:
+            # A fault of ours in one trial does not throw away what the others have cost so far.
+            self._give_up(error)
         else:
             note("trial_state", trial=str(spec.id), state=trial.state)
             self._settle(trial)
@@ -177,10 +180,10 @@ class Engine:
             self._running -= 1
             self._tell()
 
-    def _give_up(self, error: AssayError) -> None:
+    def _give_up(self, error: Exception) -> None:
         """Launch no more; what runs is finished and recorded, as far as that is still possible."""
         self._error = self._error or error
-        self._stop(Stopped(Ending.FAILURE, error.message))
+        self._stop(Stopped(Ending.FAILURE, error.message if isinstance(error, AssayError) else repr(error)))
 
     def _settle(self, trial: Trial) -> None:
         self._done += 1
@@ -192,12 +195,22 @@ class Engine:
         failure = trial.failure
         if failure is not None and policy(failure).stops_run:
             self._stop(Stopped(Ending.FAILURE, failure.message, failure))
+        elif (wait := self._asked_to_wait(failure)) is not None:
+            self._stop(Stopped(Ending.FAILURE, wait))
         elif self._is_degenerate():
             said = failure.message if failure else ""
             reason = f"the first {_DEGENERATE} trials all failed for the same reason: {said}"
             self._stop(Stopped(Ending.DEGENERATE, reason, failure))
         elif (unequal := self.check_first(trial)) is not None:
             self._stop(Stopped(Ending.UNEQUAL, unequal))
+
+    def _asked_to_wait(self, failure: Failure | None) -> str | None:
+        """A wait beyond what we wait at all awaits every other trial: each would be launched only to be excluded."""
+        if failure is None or not policy(failure).shared or failure.retry_after is None:
+            return None
+        if failure.retry_after <= self.rig.settings.retrying.total_seconds:
+            return None
+        return f"the API asks to wait for {failure.retry_after / 60:,.0f} minutes ({failure.message})"
 
     def _is_degenerate(self) -> bool:
         if len(self._settled) != _DEGENERATE:
