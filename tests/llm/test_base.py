@@ -73,6 +73,12 @@ def test_what_no_repeat_mends_is_asked_once(kind: FailureKind) -> None:
     assert len(desk.voice.prompts) == 1
 
 
+def test_no_judge_is_waited_for_beyond_all_measure() -> None:
+    desk = Desk(Failure(FailureKind.RATE_LIMITED, "tomorrow", retry_after=86_400.0), {"ok": True})
+    with pytest.raises(ModelFailed, match="tomorrow"):
+        desk.ask()
+
+
 @pytest.mark.parametrize("bad", [{"ok": "yes"}, {}, {"ok": True, "more": 1}, ["ok"], "ok", None])
 def test_a_reply_that_misses_the_schema_is_asked_again(bad: Any) -> None:
     desk = Desk(bad, {"ok": True})

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import anyio
+import anyio.from_thread
 import pytest
 
 from skill_assay.errors import Failure, FailureKind
 from skill_assay.model.money import Spend
 from skill_assay.model.transcript import Tokens, Usage
-from skill_assay.runner.admission import AdaptiveAdmission, BudgetReached, memory_workers
+from skill_assay.runner.admission import LONGEST_WAIT, AdaptiveAdmission, BudgetReached, memory_workers
 from skill_assay.runner.ledger import BudgetLedger
 from skill_assay.runner.prices import PriceBook
 from skill_assay.runner.settings import Budget
@@ -69,6 +70,20 @@ def test_nothing_is_launched_until_the_wait_is_over() -> None:
         assert anyio.current_time() - began >= 0.05
 
     anyio.run(main)
+
+
+def test_no_answer_of_an_api_or_an_agent_holds_the_workers_back_for_ever() -> None:
+    async def main() -> None:
+        gate = admission(2)
+        now = 100.0
+        gate._clock = lambda: now
+        gate.hear(Failure(FailureKind.RATE_LIMITED, "come back in a million years", retry_after=3e13))
+        now += LONGEST_WAIT
+        async with gate.enter("arm") as permit:
+            permit.settle_nothing()
+
+    with anyio.from_thread.start_blocking_portal() as portal:
+        portal.start_task_soon(main).result(timeout=30)
 
 
 def test_a_launch_that_could_pass_the_cap_is_refused_and_its_worker_freed() -> None:

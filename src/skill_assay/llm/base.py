@@ -23,6 +23,8 @@ __all__ = ["Answer", "Asker", "ModelFailed", "Said", "Voice", "misfit"]
 
 ATTEMPTS = 3
 """The first, and two more."""
+_LONGEST_WAIT = 600.0
+"""Seconds that are waited for at most, where a server asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,7 @@ class Asker:
             if said.failure is None:
                 return Answer(said.data, said.usage or Usage(), said.model)
             final = policy(said.failure).retry is Retry.NEVER or attempt == ATTEMPTS - 1
+            final |= (said.failure.retry_after or 0.0) > _LONGEST_WAIT
             ledger.note(
                 "model_failed",
                 purpose=self.purpose,

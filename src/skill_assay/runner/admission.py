@@ -21,6 +21,8 @@ __all__ = ["AdaptiveAdmission", "BudgetReached", "LaunchPermit", "memory_workers
 
 WAIT_SECONDS = 5.0
 """How long all workers hold back when the API is crowded and does not say for how long."""
+LONGEST_WAIT = 600.0
+"""Seconds they hold back at most, whatever an agent or a server says: it may be a mistake or a lie."""
 _MEMORY_PER_AGENT = 300_000_000
 
 
@@ -143,7 +145,8 @@ class AdaptiveAdmission:
             if now >= self._not_before:
                 # One halving a wave: eight workers told the same thing at once are one message, not eight.
                 self._limit = max(1.0, self._limit / 2)
-            self._not_before = max(self._not_before, now + (failure.retry_after or self._wait_seconds))
+            wait = min(failure.retry_after or self._wait_seconds, LONGEST_WAIT)
+            self._not_before = max(self._not_before, now + wait)
         elif failure is None:
             self._limit = min(float(self._ceiling), self._limit + 1.0 / self._limit)
             self._wake()
