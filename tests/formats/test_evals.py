@@ -353,4 +353,4 @@ def test_real_files_that_do_not_parse_are_refused_with_line_and_remedy(shared_da
     for path in (shared_data / "malformed" / "mongodb__agent-skills").iterdir():
         with pytest.raises(InputError, match=r"is not JSON(.|\n)*Remove the comma") as caught:
             load_evals(path, skill_root=path.parent)
-        assert caught.value.line == 41
+        assert caught.value.line == 40, "where the comma is"

@@ -33,12 +33,17 @@ def test_what_is_likely_wrong_is_said(text: str, words: str) -> None:
     assert words in refused(text)
 
 
-@pytest.mark.parametrize("text", ['{"a": 1 , }', "[1, 2 ,\n]"])
-def test_the_advice_is_the_same_where_the_comma_is_pointed_to(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python 3.13 does."""
+@pytest.mark.parametrize("text", ['{"a": 1 , }', "[1, 2 ,\n]", "[1,,]", '[{"b": [2],\n\n}]'])
+def test_a_comma_too_many_is_told_alike_by_every_python(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.13 points to the comma, earlier ones to what follows it."""
+    told = refused(text)
 
-    def newer(given: str, **options: Any) -> None:
+    def other(given: str, **options: Any) -> None:
         raise json.JSONDecodeError("Illegal trailing comma before end of object", given, given.rindex(","))
 
-    monkeypatch.setattr("skill_assay.formats.jsontext.json.loads", newer)
-    assert "Remove the comma before the closing bracket." in refused(text)
+    monkeypatch.setattr("skill_assay.formats.jsontext.json.loads", other)
+    assert refused(text) == told
+    at = text.rindex(",")
+    line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+    assert f"evals.json:{line}: is not JSON: a comma too many, column {column}" in told
+    assert "Remove the comma before the closing bracket." in told

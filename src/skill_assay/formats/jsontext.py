@@ -100,12 +100,7 @@ def parse_json(text: str, file: str) -> JsonText:
     try:
         value = json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        raise InputError(
-            f"is not JSON: {error.msg[0].lower()}{error.msg[1:]}, column {error.colno}",
-            file=file,
-            line=error.lineno,
-            hint=_advice(text, error.pos),
-        ) from error
+        raise _broken(text, file, error) from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"can't be read as JSON: {_reason(error)}", file=file) from error
     if _HALF_PAIR.search(text) and not _encodable(value):
@@ -113,6 +108,18 @@ def parse_json(text: str, file: str) -> JsonText:
     if _too_deep(value):
         raise InputError("can't be read as JSON: nested too deeply", file=file, expected=f"at most {MAX_DEPTH} levels")
     return JsonText(text, value)
+
+
+def _broken(text: str, file: str, error: json.JSONDecodeError) -> InputError:
+    comma = _COMMA_AT_END.search(text, len(text[: error.pos].rstrip(" \t\r\n,")))
+    if comma is not None and comma.start() <= error.pos:
+        # Python 3.13 points to the comma, earlier ones to what follows, in other words each.
+        error = json.JSONDecodeError("a comma too many", text, comma.start())
+        advice: str | None = "Remove the comma before the closing bracket."
+    else:
+        advice = _advice(text, error.pos)
+    said = f"is not JSON: {error.msg[0].lower()}{error.msg[1:]}, column {error.colno}"
+    return InputError(said, file=file, line=error.lineno, hint=advice)
 
 
 def _reason(error: Exception) -> str:
@@ -151,9 +158,6 @@ def _advice(text: str, position: int) -> str | None:
     before, here = text[:position].rstrip(), text[position : position + 2]
     if not text.strip():
         return "The file is empty."
-    # Python 3.13 points to the comma, earlier ones to the bracket.
-    if (before.endswith(",") and here[:1] in "]}") or _COMMA_AT_END.match(text, position):
-        return "Remove the comma before the closing bracket."
     if here == "//" or here == "/*" or here[:1] == "#":
         return 'JSON has no comments; use a "_comment" key.'
     if here[:1] == "'":
