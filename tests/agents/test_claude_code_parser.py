@@ -128,6 +128,34 @@ def test_without_a_status_the_words_decide(words: str, kind: FailureKind) -> Non
     assert finished.failure is not None and finished.failure.kind is kind
 
 
+@pytest.mark.parametrize(
+    ("error", "status", "words", "kind"),
+    [
+        ("rate_limit", 429, "You've hit your weekly limit · resets Aug 8, 7pm", FailureKind.NO_CREDIT),
+        ("rate_limit", None, "Claude AI usage limit reached|1756200000", FailureKind.NO_CREDIT),
+        (
+            "rate_limit",
+            429,
+            "API Error: 429 This would exceed your organization's rate limit",
+            FailureKind.RATE_LIMITED,
+        ),
+        ("billing_error", 400, "spend limit reached · resets Aug 8", FailureKind.NO_CREDIT),
+        ("authentication_failed", None, "Your session is over · Please run /login", FailureKind.NOT_SIGNED_IN),
+        ("invalid_request", 400, "API Error: 400 Output blocked by content filtering policy", FailureKind.AGENT_LIMIT),
+        (None, None, "API Error: Overloaded", FailureKind.OVERLOADED),
+        (None, None, "something new", FailureKind.UNKNOWN),
+    ],
+)
+def test_fault_1_an_allowance_that_is_used_up_is_no_limit_of_rate(
+    error: str | None, status: int | None, words: str, kind: FailureKind
+) -> None:
+    """The one lasts for hours and awaits every other trial; the other is over in seconds."""
+    said = assistant({"type": "text", "text": words}, message={"model": "<synthetic>"}, error=error)
+    ended = line(type="result", subtype="success", is_error=True, api_error_status=status, result=words)
+    _, finished = read(INIT, said, ended, exit_code=1)
+    assert finished.failure is not None and finished.failure.kind is kind
+
+
 def test_a_refused_call_is_reported_unconfirmed() -> None:
     events, _ = read(call("t1", "Skill", skill="nope"), result("t1", "Unknown skill: nope", error=True))
     assert uses(events) == [("nope", "tool", False)]

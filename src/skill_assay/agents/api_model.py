@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from skill_assay.agents.api_words import failure_from_words
-from skill_assay.errors import Failure, FailureKind, failure_from_status
+from skill_assay.errors import Failure, FailureKind
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -112,9 +113,9 @@ def failure_of(error: Exception) -> Failure:
         case known.ModelQuotaExceededError():
             return Failure(FailureKind.NO_CREDIT, words, status=getattr(error, "status_code", None))
         case known.ModelHTTPError():
-            return failure_from_status(
-                error.status_code, words, retry_after=error.retry_after, detail=str(error)[:2000]
-            )
+            failure = failure_from_words(words, status=error.status_code)
+            wait = failure.retry_after if error.retry_after is None else error.retry_after
+            return replace(failure, message=words, retry_after=wait, detail=str(error)[:2000])
         case known.ModelConnectionError() | known.ModelRequestTimeout() | OSError():
             return Failure(FailureKind.CONNECTION, words)
         case known.UnexpectedModelBehavior() if "ended without content" in words:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from skill_assay.agents.api_words import failure_from_words
 from skill_assay.agents.json_lines import http_status, mapping, number, whole
-from skill_assay.errors import Failure, FailureKind, failure_from_status
+from skill_assay.errors import Failure, FailureKind
 from skill_assay.model.transcript import Finished, Retrying, Tokens, Usage
 
 __all__ = ["Ending", "conclude"]
@@ -101,19 +102,23 @@ def _failure(ending: Ending, result: Mapping[str, Any]) -> Failure:
     if ending.refused or result.get("stop_reason") == "refusal":
         return Failure(FailureKind.AGENT_LIMIT, f"refused: {words}", detail=detail)
     status = http_status(result.get("api_error_status"))
-    by_word = _by_word(ending, result, words)
-    if status is not None and by_word is not FailureKind.NO_CREDIT:
-        return failure_from_status(status, words, retry_after=_asked_to_wait(ending, status), detail=detail)
-    return Failure(by_word, words, detail=detail)
+    if status is None or ending.api_error == "billing_error":
+        return Failure(_by_word(ending, result, words), words, detail=detail)
+    failure = failure_from_words(words, status=status)
+    if failure.kind is FailureKind.NO_CREDIT:
+        return replace(failure, message=words, detail=detail)
+    return replace(failure, message=words, retry_after=_asked_to_wait(ending, status), detail=detail)
 
 
 def _by_word(ending: Ending, result: Mapping[str, Any], words: str) -> FailureKind:
     """The kind where no status is named. The newest versions say `connection_failed`, older ones only in the text."""
     if result.get("api_error") == "connection_failed" or _LOST.match(words):
         return FailureKind.CONNECTION
-    if "not logged in" in words.lower():
-        return FailureKind.NOT_SIGNED_IN
-    return _API_ERRORS.get(ending.api_error or "", FailureKind.UNKNOWN)
+    by_words = failure_from_words(words).kind
+    if by_words in (FailureKind.NO_CREDIT, FailureKind.NOT_SIGNED_IN):
+        # A used-up allowance of a subscription is told as a limit of rate, and lasts for hours.
+        return by_words
+    return _API_ERRORS.get(ending.api_error or "", by_words)
 
 
 def _asked_to_wait(ending: Ending, status: int) -> float | None:

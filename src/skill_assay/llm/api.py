@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from skill_assay.errors import Failure, FailureKind, InputError, failure_from_status
+from skill_assay.agents.api_words import failure_from_words
+from skill_assay.errors import Failure, FailureKind, InputError
 from skill_assay.llm.base import Said
 from skill_assay.model.attached import NOTHING, Attached
 from skill_assay.model.transcript import Tokens, Usage
@@ -76,7 +77,9 @@ class ApiVoice:
             pictures = [BinaryContent(one.data, media_type=one.media_type) for one in attached.pictures]
             result = await asker.run([prompt, *pictures])
         except ModelHTTPError as error:
-            return Said(model=self.model, failure=failure_from_status(error.status_code, str(error)[:300]))
+            failure = failure_from_words(str(error), status=error.status_code)
+            wait = failure.retry_after if error.retry_after is None else error.retry_after
+            return Said(model=self.model, failure=replace(failure, retry_after=wait))
         except AgentRunError as error:
             return Said(model=self.model, failure=Failure(_kind(error), str(error)[:300]))
         except OSError as error:
