@@ -114,6 +114,16 @@ def test_prices_are_learned_from_settled_launches() -> None:
     assert ledger.spent == Spend(pytest.approx(0.06), 3000, 3)
 
 
+def test_fault_7_the_first_dear_launch_is_learned_from() -> None:
+    prices = PriceBook()
+    prior = prices.worst("arm")
+    prices.learn("arm", Spend(0.01, 10, 1), 1.0)
+    assert prices.worst("arm") == prior
+    prices.learn("arm", Spend(2.0, 900_000, 1), 1.0)
+    assert prices.worst("arm") == Spend(4.0, 1_800_000, 1)
+    assert PriceBook(free=True).worst("arm") == Spend(launches=1)
+
+
 def test_a_launch_whose_cost_is_unknown_stays_at_its_reservation() -> None:
     async def main() -> BudgetLedger:
         ledger = BudgetLedger(Budget(), lambda what, **facts: None)

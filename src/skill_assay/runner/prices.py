@@ -105,10 +105,11 @@ class PriceBook:
         return SIMULATED_SECONDS if simulated else self._prior(purpose).seconds
 
     def worst(self, purpose: str) -> Spend:
-        """What to set aside: twice the dearest seen, once enough were seen; else the prior."""
-        seen = self._known.get(purpose)
-        if seen is None or seen.count < _ENOUGH:
+        """What to set aside: twice the dearest seen; while few were seen, the prior if that is more."""
+        seen = self._known.get(purpose, _History())
+        usd, tokens = seen.usd_max * _MARGIN, int(seen.tokens_max * _MARGIN)
+        if seen.count < _ENOUGH:
             prior = self._prior(purpose).worst
-            usd = prior.usd if self.asks_usd(purpose) else 0.0
-            return Spend(usd, prior.tokens if self.asks_tokens(purpose) else 0, 1)
-        return Spend(seen.usd_max * _MARGIN, int(seen.tokens_max * _MARGIN), 1)
+            usd = max(usd, prior.usd if self.asks_usd(purpose) else 0.0)
+            tokens = max(tokens, prior.tokens if self.asks_tokens(purpose) else 0)
+        return Spend(usd, tokens, 1)
