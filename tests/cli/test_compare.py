@@ -49,6 +49,11 @@ def test_a_position_biased_judge_is_reported(workspace: Path, tmp_path: Path) ->
     )
 
 
+def test_a_budget_that_is_reached_is_one_message(workspace: Path) -> None:
+    with pytest.raises(IncompleteError, match="budget"):
+        run(str(workspace), "--judge", "command: echo {}", "--budget", "0.001usd", "--yes")
+
+
 def test_one_pair_that_could_not_be_compared_is_one(workspace: Path, tmp_path: Path) -> None:
     rules = [{"when": "Greet 1.", "fail": "bad_request"}, {"reply": reply("TIE")}]
     result = run(str(workspace), "--judge", judge(tmp_path, rules))

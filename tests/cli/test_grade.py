@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from skill_assay.cli.grade import command
-from skill_assay.errors import AssayError, FailureKind, InputError, NotFoundError
+from skill_assay.errors import AssayError, FailureKind, IncompleteError, InputError, NotFoundError
 from skill_assay.model.trial import Arm, TrialId
 from skill_assay.workspace.journal import Lock
 from skill_assay.workspace.store import Iteration, Workspace
@@ -66,6 +66,24 @@ def test_stored_work_is_graded_by_the_evals_as_they_are_now(skill: Path, iterati
     assert decisions(iteration, "rows", "without_skill") == [], "its failure was not the agent's"
     record = json.loads((iteration.path / "benchmark.json").read_text("utf-8"))
     assert record["run_summary"]["with_skill"]["pass_rate"]["mean"] == 0.5
+
+
+def test_a_judge_s_budget_that_is_reached_is_one_message_and_what_was_graded_counts(
+    skill: Path, iteration: Iteration
+) -> None:
+    evals = [
+        {"id": "dates", "prompt": "Do dates.", "expectations": [{"text": "one", "check": {"contains": "done"}}]},
+        {"id": "rows", "prompt": "Do rows.", "expectations": [{"text": "it reads well", "about": "outcome"}]},
+    ]
+    write_json(skill / "evals" / "evals.json", {"skill_name": "pdf", "evals": evals})
+    with pytest.raises(IncompleteError, match="budget"):
+        run(str(skill), "--judge", "command: echo {}", "--budget", "0.001usd")
+    assert {arm: decisions(iteration, "dates", arm) for arm in ("with_skill", "without_skill")} == {
+        "with_skill": ["passed"],
+        "without_skill": ["passed"],
+    }
+    record = json.loads((iteration.path / "benchmark.json").read_text("utf-8"))
+    assert {one["eval_id"]: one["result"]["passed"] for one in record["runs"]}["dates"] == 1
 
 
 def test_grading_twice_changes_nothing_but_how_long_it_took(skill: Path, iteration: Iteration) -> None:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import anyio
-
 from skill_assay.formats.comparison import comparison_to_dict
 from skill_assay.graders.comparator import Compared, Side, Task, compare_pair
 from skill_assay.graders.judge_log import RememberingModel
@@ -19,6 +17,7 @@ from skill_assay.llm.base import ModelFailed
 from skill_assay.llm.prompt import prompts_digest
 from skill_assay.model.benchmark import Run
 from skill_assay.model.protocols import Ledger
+from skill_assay.runner.together import together
 from skill_assay.workspace.discovery import Found
 
 __all__ = ["Pair", "compare_runs", "mask_of", "pair_record", "pairs_of"]
@@ -101,9 +100,7 @@ async def compare_runs(
         except ModelFailed as failed:
             done[index] = Pair(pair.primary, pair.baseline, failed=str(failed))
 
-    async with anyio.create_task_group() as group:
-        for index, pair in enumerate(pairs):
-            group.start_soon(one, index, pair)
+    await together(one(index, pair) for index, pair in enumerate(pairs))
     return [done[index] for index in range(len(pairs))]
 
 

@@ -22,6 +22,7 @@ from skill_assay.runner.judging import make_judges, priors_of
 from skill_assay.runner.ledger import BudgetLedger
 from skill_assay.runner.prices import PriceBook
 from skill_assay.runner.settings import RunSettings
+from skill_assay.runner.together import together
 from skill_assay.workspace.journal import Journal, Lock
 from skill_assay.workspace.store import Iteration
 
@@ -53,6 +54,7 @@ async def regrade(iteration: Iteration, plan: Plan, inputs: Inputs, settings: Ru
 
     Raises:
         NotFoundError: no trial is recorded.
+        IncompleteError: the judge's budget is reached; what could be graded is, and the rest is as it was.
     """
     agents = {arm.name: _agent(arm.agent, inputs) for arm in plan.arms}
     trials = list(iteration.trials())
@@ -109,11 +111,9 @@ async def _grade_all(
             run.write_grades(new, evals[trial.id.eval_id])
             found[index] = _changes(trial, new)
 
-    async with anyio.create_task_group() as group:
-        for index, trial in enumerate(todo):
-            group.start_soon(one, index, trial)
     for eval_id in {trial.id.eval_id for trial in todo}:
         iteration.describe(evals[eval_id])
+    await together(one(index, trial) for index, trial in enumerate(todo))
     return [line for index in sorted(found) for line in found[index]]
 
 
