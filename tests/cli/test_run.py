@@ -204,6 +204,20 @@ def test_fault_7_the_budget_makes_a_partial_benchmark(assay, tmp_path: Path) -> 
     assert code == 0
 
 
+def test_what_no_bill_told_is_shown_as_a_bound_and_not_as_spent(assay, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    program = tmp_path / "silent.py"
+    program.write_text(f"#!{sys.executable}\nprint('done')\n", encoding="utf-8")
+    program.chmod(0o755)
+    skill = write_skill(tmp_path)
+    command = ["run", str(skill), "--agent", f"command: {program}", "--trials", "1", "--yes"]
+    code, out, err = assay(*command, "--budget", "1.5usd", "--workers", "1")
+    assert code == 3, err
+    assert "up to $1.30 (set aside where no price came)" in err
+    assert "$1.30" not in out, "what is measured knows no price"
+    code, _, err = assay(*command, "--resume", "--budget", "1.6usd")
+    assert code == 3 and "up to $1.30" in err, "in a later session too"
+
+
 def test_going_on_needs_no_option_said_again(assay, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     skill, ws = write_skill(tmp_path), tmp_path / "else where"
     first = ["--baseline", "bare", "--invoke", "auto", "--timeout", "50", "--trials", "2", "--seed", "7"]

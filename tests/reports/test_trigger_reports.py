@@ -96,6 +96,14 @@ Results: here
 """
 
 
+def test_a_price_nobody_told_is_a_bound(found: TriggerResults) -> None:
+    silent = replace(found, unbilled=0, assumed_usd=0.7)
+    assert "13 launches, up to $0.70 (set aside where no price came)\n" in render_triggers(silent, place="", width=120)
+    partly = replace(found, unbilled=0, assumed_usd=0.25)
+    said = "13 launches, up to $0.70 ($0.25 of it set aside where no price came)\n"
+    assert said in render_triggers(partly, place="", width=120)
+
+
 def test_the_terminal_says_it_as_documented(found: TriggerResults) -> None:
     assert render_triggers(found, place="here", width=120) == GOLDEN
 

@@ -138,7 +138,7 @@ def test_a_launch_whose_cost_is_unknown_stays_at_its_reservation() -> None:
 @pytest.mark.parametrize(
     ("budget", "usage", "spent", "estimated"),
     [
-        (Budget(usd=9), Usage(tokens=Tokens(input=7)), Spend(0.65, 7, 1), 1),
+        (Budget(usd=9), Usage(tokens=Tokens(input=7)), Spend(0.65, 7, 1, assumed_usd=0.65), 1),
         (Budget(tokens=10**6), Usage(cost_usd=0.1), Spend(0.1, 270_000, 1), 1),
         (Budget(usd=9), Usage(cost_usd=0.1), Spend(0.1, 0, 1), 0),
         (Budget(trials=9), Usage(), Spend(0.0, 0, 1), 0),

@@ -46,7 +46,7 @@ def test_the_judge_decides_what_no_check_does(skill: Path, tmp_path: Path) -> No
         graded = json.loads((folder.path / "grading.json").read_text())["expectations"][1]
         assert graded["grader"] == "judge" and graded["evidence_verified"] is True
         assert "hello" not in records[1]["request"] or trial.id.arm == "with_skill"
-    assert result.usd == pytest.approx(3 * 0.002), "one classification an eval, one question a trial"
+    assert result.spent.usd == pytest.approx(3 * 0.002), "one classification an eval, one question a trial"
     assert replay(result.iteration.journal_path()).unsettled.launches == 0
 
 

@@ -38,7 +38,7 @@ def test_an_attempt_without_a_bill_is_settled_at_its_reservation() -> None:
     money = ledger(Budget())
     money.reserve(Spend(usd=0.5, tokens=100, launches=1))
     money.settle(Spend(usd=0.5, tokens=100, launches=1), None)
-    assert money.spent == Spend(0.5, 100, 1)
+    assert money.spent == Spend(0.5, 100, 1, assumed_usd=0.5), "and is known for what it is"
     assert money.estimated == 1
 
 

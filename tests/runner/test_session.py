@@ -150,8 +150,8 @@ def test_fault_7_workers_never_overshoot_with_a_program_that_has_a_price(tmp_pat
     result = run_small(write_skill(tmp_path, count=4), tmp_path / "ws", priced(tmp_path, budget=budget))
     assert result.stopped.ending is Ending.BUDGET
     assert result.launched > 0
-    assert budget.usd is None or result.usd <= budget.usd
-    assert budget.tokens is None or result.tokens <= budget.tokens
+    assert budget.usd is None or result.spent.usd <= budget.usd
+    assert budget.tokens is None or result.spent.tokens <= budget.tokens
 
 
 def test_an_estimate_goes_by_past_trials_of_the_same_agent(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_fault_1_a_failed_setup_is_never_a_score(tmp_path: Path) -> None:
     assert {t.failure.kind for t in found.values() if t.failure} == {FailureKind.SETUP}
     assert all("status 3" in t.failure.message for t in found.values() if t.failure)
     assert result.launched == 0
-    assert result.usd == 0
+    assert result.spent.usd == 0
 
 
 def test_setup_prepares_the_working_directory(tmp_path: Path) -> None:

@@ -47,11 +47,18 @@ def test_fault_08_replay_knows_attempts_money_states_and_what_still_runs(tmp_pat
     assert state.attempts == {"e/a/1": 2}
     assert state.states == {"e/b/1": "completed"}
     assert state.spent == Spend(0.25, 7, 1)
-    assert state.unsettled == Spend(0.5, 10, 1)
+    assert state.unsettled == Spend(0.5, 10, 1, assumed_usd=0.5)
     [running] = state.running
     assert (running.pid, running.started, running.pgid, running.attempt) == (11, 2.5, 11, 2)
     log.write("reaped", pid=11)
     assert replay(tmp_path / "j.jsonl").running == ()
+
+
+def test_what_no_bill_told_is_known_as_such_in_later_sessions(tmp_path: Path) -> None:
+    log = journal(tmp_path / "j.jsonl")
+    log.write("settled", usd=0.75, tokens=7, launches=1, assumed_usd=0.5)
+    log.write("settled", usd=0.25, tokens=7, launches=1)
+    assert replay(tmp_path / "j.jsonl").spent == Spend(1.0, 14, 2, assumed_usd=0.5)
 
 
 def test_fault_08_a_torn_last_line_spoils_nothing(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ class _Loop:
         settings = replace(resolved.settings, budget=self._left())
         choices = RunChoices(fresh=True, yes=self.yes, workspace=self.workspace.path)
         result, derived = measure_skill(root, replace(resolved, settings=settings), choices, self.display)
-        self.spent += Spend(result.usd, result.tokens, result.launched)
+        self.spent += replace(result.spent, launches=result.launched)
         iteration = Iteration(result.iteration.path, self.workspace.writer)
         if derived is None and result.stopped.ending is Ending.BUDGET:
             raise IncompleteError("The budget is spent, so the last proposal was not measured", hint=_GO_ON)

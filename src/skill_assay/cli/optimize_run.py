@@ -89,6 +89,7 @@ async def _search(
             return replace(
                 state,
                 usd=spent.usd,
+                assumed_usd=spent.assumed_usd,
                 tokens=spent.tokens,
                 agent=session.agent.name,
                 proposer=proposer,

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
 
 from skill_assay.model.trial import State, Trial
+from skill_assay.reports.figures import spent_words
 from skill_assay.runner.progress import Display, Progress, Silent
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def progress_words(progress: Progress) -> list[str]:
     if progress.excluded:
         words.append(f"{progress.excluded} excluded")
     if progress.usd:
-        words.append(f"${progress.usd:.2f}")
+        words.append(spent_words(progress.usd, progress.assumed_usd, brief=True))
     left = progress.seconds_left
     if left is not None and progress.done < progress.total:
         words.append(f"about {_duration(left)} left")

@@ -8,7 +8,7 @@ from skill_assay.benchmark.derive import Derived, derive
 from skill_assay.benchmark.gate import gate
 from skill_assay.cli.show import keep, show
 from skill_assay.errors import Failure, FailureKind, NotFoundError
-from skill_assay.reports.figures import launches
+from skill_assay.reports.figures import launches, spent_words
 from skill_assay.runner.engine import Ending
 from skill_assay.runner.execute import Result
 from skill_assay.workspace.store import Iteration
@@ -81,7 +81,7 @@ def ending_words(result: Result, resume: str, what: str = "benchmark") -> str:
         what: is partial.
     """
     stopped = result.stopped
-    cost = f"{launches(result.launched)}, ${result.usd:.2f}"
+    cost = f"{launches(result.launched)}, {spent_words(result.spent.usd, result.spent.assumed_usd)}"
     match stopped.ending:
         case Ending.DONE:
             return ""

@@ -145,6 +145,8 @@ class Optimisation:
     proposals: int = 0
     """Times the proposer was asked."""
     usd: float = 0.0
+    assumed_usd: float = 0.0
+    """How much of it no bill told: what was set aside stands for it."""
     tokens: int = 0
     agent: str = ""
     proposer: str = ""

@@ -199,6 +199,8 @@ class TriggerResults:
     """Why it ended before its end; empty when it did not."""
     launches: int = 0
     usd: float = 0.0
+    assumed_usd: float = 0.0
+    """How much of it no bill told: what was set aside stands for it."""
     tokens: int = 0
     unbilled: int = 0
     """Runs ended early, of which no bill came: they are counted at what was set aside for them."""

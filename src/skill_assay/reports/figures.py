@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skill_assay.stats.results import Interval
 
-__all__ = ["count", "launches", "money", "p_text", "percent", "points", "span", "span_of", "these_evals"]
+__all__ = ["count", "launches", "money", "p_text", "percent", "points", "span", "span_of", "spent_words", "these_evals"]
 
 
 def points(effect: float) -> str:
@@ -52,6 +52,20 @@ def money(usd: float) -> str:
     if 0 < usd < 0.1:
         return f"${usd:.2g}"
     return f"${usd:,.0f}" if usd >= 100 else f"${usd:.2f}"
+
+
+def spent_words(usd: float, assumed_usd: float, *, brief: bool = False) -> str:
+    """`$3.10`; `up to $3.10` where some of it stands for launches whose price is not known.
+
+    Args:
+        usd: what was spent.
+        assumed_usd: how much of it no bill told.
+        brief: leave out why.
+    """
+    if not assumed_usd > 0:
+        return money(usd)
+    part = "" if assumed_usd >= usd else f"{money(assumed_usd)} of it "
+    return f"up to {money(usd)}" + ("" if brief else f" ({part}set aside where no price came)")
 
 
 def count(n: int, noun: str, plural: str = "") -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from skill_assay.model.optimisation import Cell, Evidence, Optimisation, Round, Score, score_of
 from skill_assay.model.triggers import Split
-from skill_assay.reports.figures import count, launches
+from skill_assay.reports.figures import count, launches, spent_words
 from skill_assay.reports.plain import harmless
 
 __all__ = [
@@ -105,7 +105,8 @@ def price_line(found: Optimisation) -> str:
     """Launches against the full grid, questions, money."""
     grid = found.full_grid
     share = f" of {grid} of the full grid ({100 * found.launches / grid:.0f} %)" if grid else ""
-    return f"{launches(found.launches)}{share}, {count(found.proposals, 'question')} to the proposer, ${found.usd:.2f}"
+    asked = f"{count(found.proposals, 'question')} to the proposer"
+    return f"{launches(found.launches)}{share}, {asked}, {spent_words(found.usd, found.assumed_usd)}"
 
 
 def round_heads(found: Optimisation) -> list[str]:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from skill_assay.model.prompt_classes import CLASSES
 from skill_assay.model.trigger_results import ClassFigures, QueryResult, RunState, TriggerResults
-from skill_assay.reports.figures import count, launches, money
+from skill_assay.reports.figures import count, launches, money, spent_words
 from skill_assay.reports.plain import harmless
 from skill_assay.stats.results import Classification, Interval, Share
 
@@ -145,7 +145,8 @@ def decision_lines(found: TriggerResults) -> list[str]:
         lines[0] += f"; ending early saved about {sum(savings):.0f} s of agents' time"
     if found.usd:
         bills = f", {found.unbilled} of them without a bill, counted at what was set aside" if found.unbilled else ""
-        lines.append(f"{launches(found.launches)}, {money(found.usd)}{bills}")
+        spent = money(found.usd) if bills else spent_words(found.usd, found.assumed_usd)
+        lines.append(f"{launches(found.launches)}, {spent}{bills}")
     return lines
 
 

@@ -180,9 +180,15 @@ class AdaptiveAdmission:
         tokens = usage.tokens.total if usage and usage.tokens else None
         unknown_usd = usd is None and self._prices.asks_usd(purpose)
         unknown_tokens = tokens is None and self._prices.asks_tokens(purpose)
-        bill = Spend(reserved.usd if unknown_usd else usd or 0.0, reserved.tokens if unknown_tokens else tokens or 0, 1)
+        bill = Spend(
+            reserved.usd if unknown_usd else usd or 0.0,
+            reserved.tokens if unknown_tokens else tokens or 0,
+            1,
+            assumed_usd=reserved.usd if unknown_usd else 0.0,
+        )
         return bill, not (unknown_usd or unknown_tokens)
 
 
 def _facts(spend: Spend) -> dict[str, float | int]:
-    return {"usd": round(spend.usd, 6), "tokens": spend.tokens, "launches": spend.launches}
+    facts = {"usd": round(spend.usd, 6), "tokens": spend.tokens, "launches": spend.launches}
+    return {**facts, "assumed_usd": round(spend.assumed_usd, 6)} if spend.assumed_usd else facts

@@ -245,6 +245,7 @@ class Engine:
                 retried=self._retried,
                 excluded=self._excluded,
                 usd=spent.usd,
+                assumed_usd=spent.assumed_usd,
                 tokens=spent.tokens,
                 seconds=anyio.current_time() - self._began,
             )

@@ -56,8 +56,8 @@ class Result:
     iteration: Iteration
     stopped: Stopped
     launched: int
-    usd: float
-    tokens: int
+    spent: Spend
+    """In all sessions."""
     sign_in: str = ""
     """What a person can do when the agent was not signed in."""
     unequal: tuple[str, ...] = ()
@@ -111,8 +111,7 @@ async def execute(
             iteration,
             stopped,
             launched=spent.launches - state.spent.launches,
-            usd=spent.usd,
-            tokens=spent.tokens,
+            spent=spent,
             sign_in=session.agent.capabilities.sign_in,
             unequal=tuple(fairness.found),
         )

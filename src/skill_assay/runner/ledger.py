@@ -7,6 +7,7 @@ by more than one attempt's own excess over its reservation, which the CLI's own 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from skill_assay.model.money import Spend
@@ -55,7 +56,7 @@ class BudgetLedger:
             estimated: whether part of the bill is the reservation.
         """
         self._reserved = self._reserved - reserved
-        self._spent = self._spent + (reserved if actual is None else actual)
+        self._spent = self._spent + (replace(reserved, assumed_usd=reserved.usd) if actual is None else actual)
         self.estimated += actual is None or estimated
 
     def hold(self, parts: Mapping[Any, Spend]) -> bool:

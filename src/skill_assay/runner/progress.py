@@ -24,6 +24,8 @@ class Progress:
     retried: int
     excluded: int
     usd: float
+    assumed_usd: float
+    """How much of it no bill told."""
     tokens: int
     seconds: float
     """Since the run began."""

@@ -228,8 +228,9 @@ def trigger_results(evaluation: Evaluation, result: Result) -> TriggerResults:
         notes=evaluation.notes,
         ending="" if result.stopped.ending is Ending.DONE else result.stopped.reason or result.stopped.ending,
         launches=sum(len(trial.attempts) for trial in evaluation.trials(result.iteration)),
-        usd=result.usd,
-        tokens=result.tokens,
+        usd=result.spent.usd,
+        assumed_usd=result.spent.assumed_usd,
+        tokens=result.spent.tokens,
         unbilled=sum(_unbilled(trial) for trial in evaluation.trials(result.iteration))
         if session.agent.capabilities.cost
         else 0,

@@ -17,7 +17,7 @@ __all__ = ["SCHEMA_VERSION", "optimisation_record"]
 SCHEMA_VERSION = 1
 _ALIKE = (
     *("reason", "accept", "leader", "chosen", "runs", "threshold", "seed", "launches", "full_grid", "proposals", "usd"),
-    *("tokens", "agent", "proposer", "simulated", "started_at", "notes", "over"),
+    *("assumed_usd", "tokens", "agent", "proposer", "simulated", "started_at", "notes", "over"),
 )
 
 

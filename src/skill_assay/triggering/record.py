@@ -14,7 +14,7 @@ SCHEMA_VERSION = 1
 _ALIKE = (
     *("runs", "threshold", "decide_after", "subagents", "curtail", "seed", "kind", "edited_description", "agent"),
     *("agent_version", "model", "simulated", "notes", "advice", "ending", "launches", "usd", "tokens", "unbilled"),
-    *("started_at", "skill", "skill_digest", "digests"),
+    *("assumed_usd", "started_at", "skill", "skill_digest", "digests"),
 )
 
 

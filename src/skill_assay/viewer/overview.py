@@ -61,6 +61,8 @@ class Live:
     running: int
     excluded: int
     usd: float
+    assumed_usd: float
+    """How much of it no bill told."""
     going: bool
     """Whether a session began and did not end."""
     lines: int
@@ -127,6 +129,7 @@ def live_state(iteration: Iteration) -> Live | None:
         running=states.count("running") if state.cut_off and not gone else 0,
         excluded=states.count("excluded"),
         usd=state.spent.usd,
+        assumed_usd=state.spent.assumed_usd,
         going=state.cut_off and not gone,
         lines=state.lines,
         cut_off=gone,

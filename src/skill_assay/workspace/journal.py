@@ -24,7 +24,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -197,7 +197,8 @@ class _Reader:
             case "run_began" | "run_ended":
                 self.cut_off = what == "run_began"
             case "reserved":
-                self.open[str(facts["reservation"])] = _spend(facts)
+                set_aside = _spend(facts)
+                self.open[str(facts["reservation"])] = replace(set_aside, assumed_usd=set_aside.usd)
             case "settled":
                 self.open.pop(str(facts.get("reservation")), None)
                 self.spent += _spend(facts)
@@ -239,7 +240,8 @@ class _Reader:
 
 
 def _spend(facts: Mapping[str, Any]) -> Spend:
-    return Spend(float(facts.get("usd") or 0.0), int(facts.get("tokens") or 0), int(facts.get("launches") or 0))
+    usd, tokens, launches = (facts.get(name) or 0 for name in ("usd", "tokens", "launches"))
+    return Spend(float(usd), int(tokens), int(launches), float(facts.get("assumed_usd") or 0.0))
 
 
 def _lines(path: Path) -> Iterator[bytes]:

@@ -304,7 +304,7 @@ function follow(tries = 0) {
     one("progress", line).value = now.done;
     const parts = [`${now.done} of ${now.planned} trials`, `${now.running} running`];
     if (now.excluded) parts.push(`${now.excluded} excluded`);
-    if (now.usd) parts.push(`$${now.usd.toFixed(2)}`);
+    if (now.usd) parts.push(`${now.assumed_usd ? "up to " : ""}$${now.usd.toFixed(2)}`);
     const end = now.cut_off ? "The run was cut off" : "The run has ended";
     one("[data-live-text]", line).textContent = now.going ? parts.join(" · ") : end;
     if (!now.going) source.close();
