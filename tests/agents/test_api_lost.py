@@ -16,9 +16,11 @@ import pytest
 pytest.importorskip("pydantic_ai", reason="the extra `api` is not installed")
 
 from skill_assay.agents import api_program
+from skill_assay.agents.api_parser import ApiParser
 from skill_assay.agents.api_tools import Toolbox
 from skill_assay.errors import Failure
 from skill_assay.errors import FailureKind as Kind
+from skill_assay.model.transcript import Tokens
 
 
 def ask(model: str, address: str) -> Failure | None:
@@ -106,3 +108,21 @@ def test_a_server_that_is_not_there_costs_nothing(monkeypatch: pytest.MonkeyPatc
         failure = ask("openai:m", address)
     assert failure is not None and failure.kind is Kind.CONNECTION
     assert printed == [("usage", {"tokens": {"input": 0, "output": 0}})]
+
+
+def test_fault_16_one_answer_of_an_unknown_price_leaves_the_whole_price_unknown(
+    stops_halfway: Callable[[list[dict[str, Any]]], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sum of the others would be told as the bill, and a budget would take it for one."""
+    told = {"tokens": {"input": 5, "output": 2}, "turns": 1}
+    printed: list[tuple[str, Any]] = [("started", {"assay": 1, "model": "openai:gpt-5"}), ("usage", told)]
+    monkeypatch.setattr(api_program, "_print", lambda kind, **fields: printed.append((kind, fields)))
+    failure = ask("openai:m", f"{stops_halfway(HALVES['openai'])}/v1")
+    assert failure is not None
+    usages, parsers = [], (ApiParser(), ApiParser())
+    for parser, lines in zip(parsers, (printed[:2], printed), strict=True):
+        for kind, fields in lines:
+            list(parser.feed(json.dumps({"type": kind, **fields}).encode()))
+        usages.append(parser.end(1, "").usage)
+    assert usages[0].tokens == Tokens(5, 2) and usages[0].cost_usd
+    assert (usages[1].tokens, usages[1].cost_usd, usages[1].turns) == (None, None, 2)

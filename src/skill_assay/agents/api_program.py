@@ -176,8 +176,9 @@ def _print_usage(stream: StreamedResponse) -> None:
     read, written = used.cache_read_tokens, used.cache_write_tokens
     # The library counts what a cache held among the input; our meter keeps them apart.
     tokens = {"input": max(0, used.input_tokens - read - written), "output": used.output_tokens}
-    if any(tokens.values()) or read or written:
-        _print("usage", tokens={**tokens, "cache_read": read, "cache_write": written}, turns=1)
+    told = any(tokens.values()) or read or written
+    # A line without tokens says that this answer has a price which nobody knows.
+    _print("usage", tokens={**tokens, "cache_read": read, "cache_write": written} if told else None, turns=1)
 
 
 def _print(kind: str, /, **fields: Any) -> None:
