@@ -114,6 +114,23 @@ def test_prices_are_learned_from_settled_launches() -> None:
     assert ledger.spent == Spend(pytest.approx(0.06), 3000, 3)
 
 
+@pytest.mark.parametrize(
+    ("kind", "learned"), [(FailureKind.AGENT_LIMIT, True), (FailureKind.OVERLOADED, False), (None, True)]
+)
+def test_fault_7_a_launch_at_its_limit_of_turns_is_the_dearest_and_is_learned_from(
+    kind: FailureKind | None, learned: bool
+) -> None:
+    prices = PriceBook()
+
+    async def main() -> None:
+        gate = AdaptiveAdmission(1, BudgetLedger(Budget(), lambda what, **facts: None), prices)
+        async with gate.enter("arm") as permit:
+            permit.settle(Usage(Tokens(input=5), cost_usd=3.0), Failure(kind, "") if kind else None)
+
+    anyio.run(main)
+    assert (prices.worst("arm").usd == 6.0) is learned
+
+
 def test_fault_7_the_first_dear_launch_is_learned_from() -> None:
     prices = PriceBook()
     prior = prices.worst("arm")

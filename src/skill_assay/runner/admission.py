@@ -114,7 +114,7 @@ class AdaptiveAdmission:
             if reserved is None:
                 reserved = self._prices.worst(purpose)
                 if not self._ledger.reserve(reserved):
-                    raise BudgetReached("The budget is reached", hint="Raise it with --budget and add --resume.")
+                    raise BudgetReached("The budget is reached", hint="Raise it with --budget. What is there already is not paid for again.")
             self._ledger.note("reserved", reservation=label, **_facts(reserved))
             permit = LaunchPermit(self, purpose, reserved, label)
             try:
@@ -164,7 +164,8 @@ class AdaptiveAdmission:
         bill, whole = self._bill(purpose, usage, reserved)
         self._ledger.settle(reserved, bill, estimated=not whole)
         self._ledger.note("settled", reservation=label, estimated=not whole, **_facts(bill))
-        if whole and failure is None:
+        if whole and policy(failure).graded:
+            # A trial that ended at its limit of turns is the dearest kind, and has its whole bill.
             self._prices.learn(purpose, bill, seconds)
         if usage is not None or failure is not None:
             self.hear(failure)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skill_assay.agents.process import Identity
-from skill_assay.errors import Failure, FailureKind
+from skill_assay.errors import Failure, FailureKind, policy
 from skill_assay.graders.checks import CheckGrader
 from skill_assay.graders.program import ProgramGrader
 from skill_assay.graders.script import ScriptGrader
@@ -214,7 +214,7 @@ def _learn(prices: PriceBook, past: Iteration, plan: Plan) -> None:
         for attempt in trial.attempts:
             usage = attempt.usage
             whole = (usage.cost_usd is not None or not asks_usd) and (usage.tokens is not None or not asks_tokens)
-            if attempt.failure is None and whole:
+            if policy(attempt.failure).graded and whole:
                 spend = Spend(usage.cost_usd or 0.0, usage.tokens.total if usage.tokens else 0, 1)
                 prices.learn(trial.id.arm, spend, attempt.wall_seconds)
 

@@ -1,7 +1,7 @@
 """Money: the worst case is set aside before a launch and replaced by the true cost after it.
 
-With W workers the sum of what is spent and what is set aside never passes a cap, so a cap can't be overshot
-by more than one attempt's own excess over its reservation, which the CLI's own cap bounds where it has one.
+With W workers the sum of what is spent and what is set aside never passes a cap, so a cap can't be overshot by more
+than what the attempts under way cost beyond their reservations, which the CLI's own cap bounds where it has one.
 """
 
 from __future__ import annotations
