@@ -114,7 +114,8 @@ class AdaptiveAdmission:
             if reserved is None:
                 reserved = self._prices.worst(purpose)
                 if not self._ledger.reserve(reserved):
-                    raise BudgetReached("The budget is reached", hint="Raise it with --budget. What is there already is not paid for again.")
+                    hint = "Raise it with --budget; what is there is not paid for again."
+                    raise BudgetReached("The budget is reached", hint=hint)
             self._ledger.note("reserved", reservation=label, **_facts(reserved))
             permit = LaunchPermit(self, purpose, reserved, label)
             try:
