@@ -156,6 +156,21 @@ def test_an_agent_that_is_not_here_is_said_and_the_others_go_on(assay: Assay) ->
     assert code == 0 and "codex was not found" in text, "and it is still said later"
 
 
+def test_a_member_that_never_began_has_no_iteration(assay: Assay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its self-test fails before there is a plan: the number goes to the next one, and to no two."""
+    program = Path("claude").absolute()
+    program.write_text("#!/bin/sh\necho 'Error: half of it is missing.' >&2\nexit 1\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("ASSAY_CLAUDE_CODE", str(program))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-none")
+    both = ("--agent", "claude-code/m,simulated: cheap.json")
+    code, out, err = assay("run", "hello-note", *both, "--trials", "1", "--yes", "--format", "json")
+    assert code == 3, err
+    first, second = json.loads(out)["members"]
+    assert first["iteration"] is None and "half of it is missing" in first["reason"]
+    assert second["iteration"] == 1 and second["measured"]
+
+
 def test_a_name_that_no_agent_has_is_refused_before_anything(assay: Assay) -> None:
     code, _, err = assay("run", "hello-note", "--agent", "claud-code,simulated: cheap.json")
     assert code == 2 and "No such agent" in err and not Path("hello-note-workspace").exists()

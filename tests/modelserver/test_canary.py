@@ -61,9 +61,9 @@ def test_the_key_is_looked_for_in_results_not_in_calls() -> None:
                 if isinstance(item, ToolUse)
             ]
         )
-        assert key_seen([request(calls)]) == (False, False)
-        assert key_seen([request(calls), request(calls + "parent:sk-ant-")]) == (False, True)
-        assert key_seen([request("own:sk-ant-")]) == (True, False)
+        assert key_seen([request(calls)]) == (None, None), "who did not look knows nothing"
+        assert key_seen([request(calls), request(calls + "own:none"), request("parent:sk-ant-")]) == (False, True)
+        assert key_seen([request("own:sk-ant-"), request("parent:none")]) == (True, False)
 
 
 @pytest.mark.parametrize("agent", DIALECTS)

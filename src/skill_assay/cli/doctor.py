@@ -144,4 +144,6 @@ def _key_words(report: CanaryReport) -> str:
         return "a tool call has the key in its own environment: use a key with a spending limit"
     if report.key_in_parent:
         return "a tool call that looks for it can read the key from its parent process: use a key with a spending limit"
+    if report.key_in_tools is None or report.key_in_parent is None:
+        return "whether a tool call can read the key is not known: it could not look"
     return "a tool call cannot read the key"

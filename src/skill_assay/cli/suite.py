@@ -272,8 +272,9 @@ def _run(
     try:
         result, derived = measure_skill(root, resolved, part.choices, display_of())
     except AssayError as error:
-        reason = str(error).splitlines()[0]
-        return keep_suite(workspace, suite, replace(member, reason=reason)), error.exit_code
+        begun = begun_iteration(workspace, member)
+        failed = replace(member, iteration=begun.number if begun else None, reason=str(error).splitlines()[0])
+        return keep_suite(workspace, suite, failed), error.exit_code
     said = ending_words(result, resume_command(root, workspace.path))
     if said:
         click.echo(said, err=True)

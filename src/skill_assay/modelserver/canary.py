@@ -240,8 +240,9 @@ def key_probe(agent: str) -> CanaryCase | None:
     say = DIALECTS.get(agent)
     if say is None:
         return None
-    own = say.shell(f"env | grep -o '{KEY_MARK}' | sed 's/^/own:/' || true")
-    parent = say.shell(f"tr '\\0' '\\n' < /proc/$PPID/environ | grep -o '{KEY_MARK}' | sed 's/^/parent:/' || true")
+    own = say.shell(f"(env | grep -o '{KEY_MARK}' || echo none) | sed 's/^/own:/'")
+    looked = f"tr '\\0' '\\n' < /proc/$PPID/environ | grep -o '{KEY_MARK}' || echo none"
+    parent = say.shell(f"if [ -d /proc/$PPID ]; then ({looked}) | sed 's/^/parent:/'; fi")
     return _case(
         "key",
         "Whether a shell command can read the key",
@@ -250,11 +251,18 @@ def key_probe(agent: str) -> CanaryCase | None:
     )
 
 
-def key_seen(requests: Sequence[Received]) -> tuple[bool, bool]:
-    """Whether a shell command saw the key in its own environment, and in that of its parent process."""
+def key_seen(requests: Sequence[Received]) -> tuple[bool | None, bool | None]:
+    """Whether a shell command saw the key in its own environment, and in that of its parent process.
+
+    `None` where it did not look, or could not.
+    """
     # Only what was found joins the two words: the commands themselves hold them apart.
     sent = "\n".join(request.text for request in requests)
-    return f"own:{KEY_MARK}" in sent, f"parent:{KEY_MARK}" in sent
+    own, parent = (
+        True if f"{place}:{KEY_MARK}" in sent else False if f"{place}:none" in sent else None
+        for place in ("own", "parent")
+    )
+    return own, parent
 
 
 def misread(case: CanaryCase, uses: Sequence[SkillUse], finished: Finished, requests: Sequence[Received]) -> str | None:

@@ -21,6 +21,7 @@ from skill_assay.model.place import Place
 from skill_assay.model.protocols import Agent, Parser, Sandbox
 from skill_assay.modelserver import ModelServer, serve
 from skill_assay.modelserver.canary import DIALECTS, CanaryCase, cases, key_probe, key_seen, misread
+from skill_assay.reports.plain import harmless
 from skill_assay.runner.sandbox import NoSandbox, base_environment, make_place, remove_place
 from skill_assay.runner.watch import Watch
 
@@ -48,9 +49,9 @@ class CanaryReport:
     results: tuple[CaseResult, ...]
     seconds: float
     key_in_tools: bool | None
-    """Whether a tool call finds the key in its own environment; `None`: not tried."""
+    """Whether a tool call finds the key in its own environment; `None`: not tried, or it could not look."""
     key_in_parent: bool | None
-    """Whether it finds it in the environment of the process that started it."""
+    """Whether it finds it in the environment of the process that started it; `None` likewise."""
 
     @property
     def passed(self) -> int:
@@ -94,8 +95,8 @@ async def ensure_canary(agent: Agent, detected: Detected, sandbox: Sandbox | Non
         raise IncompleteError(
             f"The self-test of detection failed on {agent.name} {detected.version}: {first.sentence} "
             f"({first.name}): {first.wrong}. Nothing was measured",
-            hint="This version of the CLI speaks differently from what is known. Use the version named in the docs, "
-            "or update Skill Assay; `assay doctor` runs the self-test alone.",
+            hint="If the program works by itself, this version of it speaks differently from what is known: use the "
+            "version named in the docs, or update Skill Assay. `assay doctor` runs the self-test alone.",
         )
     return report
 
@@ -105,12 +106,20 @@ async def _case(agent: Agent, case: CanaryCase, sandbox: Sandbox) -> CaseResult:
         watch, end, parser = await _launch(agent, case, sandbox, server)
         finished = parser.end(end.exit_code, end.stderr)
         wrong = misread(case, watch.uses, finished, server.requests)
+        if wrong is not None and not server.requests:
+            # What was read of a program that does not work at all would only hide why.
+            wrong = f"the program asked the model nothing; {_how(end)}"
     if wrong is None and end.timed_out:
         wrong = f"it did not end within {_SECONDS:g} seconds"
     return CaseResult(case.name, case.sentence, wrong)
 
 
-async def _probe(agent: Agent, probe: CanaryCase, sandbox: Sandbox) -> tuple[bool, bool]:
+def _how(end: Exit) -> str:
+    said = next((line.strip() for line in end.stderr.splitlines() if line.strip()), "")
+    return f"it ended with status {end.exit_code}" + (f": {harmless(said)[:200]}" if said else "")
+
+
+async def _probe(agent: Agent, probe: CanaryCase, sandbox: Sandbox) -> tuple[bool | None, bool | None]:
     with serve(probe.script) as server:
         await _launch(agent, probe, sandbox, server)
         return key_seen(server.requests)
