@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import socket
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from skill_assay.errors import InputError
 from skill_assay.viewer.files import Refused, inside, list_files, read_bytes
 from skill_assay.viewer.security import Door
 from skill_assay.viewer.serve import listen
+from skill_assay.viewer.static import Budget, static_page
 from tests.viewer.small import DOOR, ORIGIN, client_of, site_of, small_iteration, write
 
 RUN = "eval-e1-with_skill-run-1"
@@ -130,6 +133,48 @@ def test_a_run_folder_whose_answer_is_a_link_shows_none(tmp_path: Path) -> None:
     answer.unlink()
     answer.symlink_to(secret)
     assert "the secret" not in client_of(site_of(iteration)).get(f"/i/iteration-1/trial/{RUN}").text
+
+
+def test_what_can_not_be_sent_as_utf_8_breaks_no_page(tmp_path: Path) -> None:
+    """A name on a disk is bytes, and JSON may hold half a surrogate pair: neither is text that can be sent."""
+    iteration = small_iteration(tmp_path)
+    half = "half \ud800 a pair"
+    for outputs in [path for path in iteration.path.rglob("outputs") if path.is_dir()]:
+        for name in (b"\xff.md", b"deep\xfe/in.txt", "\u202ename\n.md".encode()):
+            path = Path(os.fsdecode(os.fsencode(outputs) + b"/" + name))
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(b"# \xff\n")
+        (outputs / "pairs.json").write_text(json.dumps({half: [half]}), encoding="utf-8")
+        line = {"type": "text", "text": half}
+        (outputs.parent / "attempt-1.jsonl").write_text(
+            "\n".join(json.dumps(one) for one in ({"type": "started", "assay": 1}, line)), encoding="utf-8"
+        )
+    site = site_of(iteration)
+    client, found = client_of(site), site.open("iteration-1")
+    for page in ("overview", "evals", "expectations", "compare", *(f"trial/{run}" for run in found.runs)):
+        assert client.get(f"/i/iteration-1/{page}").status_code == 200
+    shown = client.get(f"/i/iteration-1/trial/{next(iter(found.runs))}").text
+    assert "\ufffd.md: its name is no UTF-8" in shown and "name\n.md" in shown
+    assert static_page(site, found, Budget())[0].encode()
+
+
+ODD = {
+    "deep list": b"[" * 100_000,
+    "deep object": b'{"a":' * 100_000,
+    "no text": b"\xff",
+    "no object": b'"x"',
+    "half a pair": b'{"run_id": "\\ud800", "description": "\\ud800", "queries": ["\\ud800"]}',
+    "no number": b'{"run_id": NaN, "description": NaN, "queries": NaN}',
+}
+
+
+@pytest.mark.parametrize("body", ODD)
+@pytest.mark.parametrize("where", ["feedback", "candidate", "queries"])
+def test_a_post_that_makes_no_sense_is_refused_and_breaks_nothing(tmp_path: Path, where: str, body: str) -> None:
+    client = client_of(site_of(small_iteration(tmp_path)))
+    headers = {**ORIGIN, "content-type": "application/json"}
+    answer = client.post(f"/i/iteration-1/{where}", content=ODD[body], headers=headers)
+    assert answer.status_code in (400, 409) and answer.json()["error"]
 
 
 def test_listing_says_what_it_left_out(tmp_path: Path) -> None:

@@ -90,7 +90,10 @@ def list_files(root: Path, most: int = 500) -> Listing:
     files: list[Listed] = []
     left_out: list[str] = []
     for entry, name in _entries(root, ""):
-        if entry.is_symlink():
+        if not _is_text(name):
+            # It can't stand in an address, and what can't be opened is not offered.
+            left_out.append(f"{os.fsencode(name).decode('utf-8', 'replace')}: its name is no UTF-8")
+        elif entry.is_symlink():
             left_out.append(f"{name}: a link, which is not followed")
         elif not entry.is_file(follow_symlinks=False):
             left_out.append(f"{name}: not a regular file")
@@ -101,6 +104,14 @@ def list_files(root: Path, most: int = 500) -> Listing:
     if len(left_out) > most:
         left_out = [*left_out[:most], f"and {len(left_out) - most} more"]
     return Listing(tuple(files), tuple(left_out))
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _entries(folder: Path, prefix: str, depth: int = 0) -> Iterator[tuple[os.DirEntry[str], str]]:

@@ -16,7 +16,7 @@ from skill_assay.viewer.states import MARKS, STATES, state_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["ASSETS", "asset", "render"]
+__all__ = ["ASSETS", "asset", "render", "sendable"]
 
 HERE = Path(__file__).parent
 ASSETS = {"edit.js": "text/javascript", "viewer.css": "text/css", "viewer.js": "text/javascript"}
@@ -29,8 +29,13 @@ def asset(name: str) -> str:
 
 
 def render(template: str, **values: Any) -> str:
-    """A page."""
-    return _environment().get_template(template).render(**values)
+    """A page, of characters that can be sent."""
+    return sendable(_environment().get_template(template).render(**values))
+
+
+def sendable(text: str) -> str:
+    """The text with halves of surrogate pairs replaced: JSON may hold them, and names of files that are no UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 @lru_cache(maxsize=1)

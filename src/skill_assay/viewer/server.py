@@ -29,7 +29,7 @@ from skill_assay.viewer.matrix import Filter
 from skill_assay.viewer.outputs import MEDIA_TYPES
 from skill_assay.viewer.overview import live_state
 from skill_assay.viewer.pages import Pages
-from skill_assay.viewer.render import ASSETS, asset
+from skill_assay.viewer.render import ASSETS, asset, sendable
 from skill_assay.viewer.security import FRAME_CSP, Door, Guard
 from skill_assay.viewer.site import Opened, Site, run_mark
 from skill_assay.viewer.states import STATES
@@ -161,10 +161,10 @@ class _Viewer:
             opened = await run_sync(self.site.open, request.path_params["iteration"])
             svg = await run_sync(draw, opened) if draw else ""
         except AssayError as error:
-            return Response(str(error), 404)
+            return Response(sendable(str(error)), 404)
         if not svg:
             return Response("no such plot", 404)
-        return Response(svg, media_type="image/svg+xml", headers={"content-security-policy": _SVG_CSP})
+        return Response(sendable(svg), media_type="image/svg+xml", headers={"content-security-policy": _SVG_CSP})
 
     def _trend(self, opened: Opened) -> str:
         points = trend_of(trend_rows(self.site.iterations, opened.name, opened.derived))
@@ -199,7 +199,7 @@ class _Viewer:
             opened = self.site.open(request.path_params["iteration"])
             path = inside(opened.folder(_run(opened, request)), name)
         except (AssayError, Refused) as error:
-            return Response(str(error), 404, media_type="text/plain")
+            return Response(sendable(str(error)), 404, media_type="text/plain")
         suffix = PurePosixPath(name).suffix.lstrip(".").lower()
         headers = {"content-security-policy": FRAME_CSP}
         if framed:
@@ -224,8 +224,8 @@ class _Viewer:
                 asked = await _json(request)
                 opened = await run_sync(self.site.open, request.path_params["iteration"])
                 done = await run_sync(act, opened, asked)
-            except (AssayError, Refused, ValueError, OSError) as error:
-                return JSONResponse({"error": str(error)}, 409 if isinstance(error, AssayError) else 400)
+            except (AssayError, Refused, ValueError, OSError, RecursionError) as error:
+                return JSONResponse({"error": sendable(str(error))}, 409 if isinstance(error, AssayError) else 400)
             return JSONResponse(done)
 
         return endpoint
