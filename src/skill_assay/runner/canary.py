@@ -115,6 +115,8 @@ async def _case(agent: Agent, case: CanaryCase, sandbox: Sandbox) -> CaseResult:
 
 
 def _how(end: Exit) -> str:
+    if end.timed_out:
+        return f"it did not end within {_SECONDS:g} seconds"
     said = next((line.strip() for line in end.stderr.splitlines() if line.strip()), "")
     return f"it ended with status {end.exit_code}" + (f": {harmless(said)[:200]}" if said else "")
 
