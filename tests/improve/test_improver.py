@@ -64,6 +64,11 @@ def proposed(tmp_path: Path, skill: Skill, *changes: Change) -> Iteration:
         (Change("evals/evals.json", "{}", "r"), "evals/"),
         (Change("Evals/x.json", "{}", "r"), "evals/"),
         (Change(".git/config", "x", "r"), "no plain path"),
+        (Change("evals./evals.json", "{}", "r"), "no plain path"),
+        (Change("evals /evals.json", "{}", "r"), "no plain path"),
+        (Change("x\0.md", "x", "r"), "no plain path"),
+        (Change("Scripts/new.py", "x", "r"), "capitals"),
+        (Change("/".join(["deep"] * 2000), "x", "r"), "longer"),
         (Change("skill.md", BODY, "r"), "capitals"),
         (Change("logo.png", "x", "r"), "binary"),
         (Change("SKILL.md/x.md", "x", "r"), "below a file"),
@@ -76,6 +81,11 @@ def proposed(tmp_path: Path, skill: Skill, *changes: Change) -> Iteration:
 )
 def test_what_is_no_version_of_the_skill_is_refused(skill: Skill, change: Change, word: str) -> None:
     assert word in (fault_in(skill, [change]) or "")
+
+
+@pytest.mark.parametrize("paths", [("notes", "notes/x.md"), ("notes/x.md", "notes"), ("Notes", "notes/deep/x.md")])
+def test_files_that_can_not_lie_beside_each_other_are_refused(skill: Skill, paths: tuple[str, str]) -> None:
+    assert "below a file" in (fault_in(skill, [Change(path, "x", "r") for path in paths]) or "")
 
 
 def test_a_link_is_never_written_through(skill: Skill, tmp_path: Path) -> None:

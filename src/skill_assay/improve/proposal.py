@@ -15,7 +15,9 @@ from skill_assay.workspace.laid_out import fault_as_version
 __all__ = ["Change", "Proposal", "change_rows", "diff_of", "fault_in", "laid_over"]
 
 _LARGEST = 400_000
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+-]{0,99}")
+_LONGEST_PATH = 200
+_PLAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._+-]{0,98}[A-Za-z0-9_+-])?")
+"""A dot or a space at its end is dropped by some systems, so that `evals.` would be `evals`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +68,14 @@ def fault_in(skill: Skill, changes: Sequence[Change]) -> str | None:
         return "it changes nothing"
     for change in changes:
         if reason := _bad_path(change.path, skill):
-            return f"{change.path!r} {reason}"
+            return f"{change.path[:_LONGEST_PATH]!r} {reason}"
         if len(change.content) > _LARGEST:
             return f"{change.path} is larger than {_LARGEST} characters"
     names = [change.path.lower() for change in changes]
     if len(set(names)) < len(names):
         return "it changes a file twice"
+    if clash := _clash(skill, changes):
+        return clash
     files = laid_over(skill, changes)
     if all(files[name] == (skill.root / name).read_bytes() for name in skill.files) and len(files) == len(skill.files):
         return "it changes nothing"
@@ -83,6 +87,8 @@ def _bad_path(path: str, skill: Skill) -> str | None:
     parts = PurePosixPath(path).parts
     if not parts or path != "/".join(parts) or ".." in parts or not all(_PLAIN.fullmatch(part) for part in parts):
         return "is no plain path below the skill's folder"
+    if len(path) > _LONGEST_PATH:
+        return f"is longer than {_LONGEST_PATH} characters"
     if parts[0].lower() == "evals":
         return "lies in evals/, which is out of reach"
     if path not in skill.files and path.lower() in {name.lower() for name in skill.files}:
@@ -95,6 +101,22 @@ def _bad_path(path: str, skill: Skill) -> str | None:
         return "lies below a file"
     if path not in skill.files and (skill.root / path).exists():
         return "is there and is not part of what an agent gets"
+    return None
+
+
+def _clash(skill: Skill, changes: Sequence[Change]) -> str | None:
+    """Where the files could not lie beside each other, here or on a system that does not tell capitals apart."""
+    files = {name.lower() for name in (*skill.files, *(change.path for change in changes))}
+    spelt: dict[str, str] = {}
+    for name in (*skill.files, *(change.path for change in changes)):
+        for folder in map(str, PurePosixPath(name).parents[:-1]):
+            known = spelt.setdefault(folder.lower(), folder)
+            if name in skill.files:
+                continue
+            if folder.lower() in files:
+                return f"{name!r} lies below a file"
+            if known != folder:
+                return f"{name!r} lies in a folder that differs from {known!r} only by capitals"
     return None
 
 
