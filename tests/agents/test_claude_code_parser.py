@@ -156,6 +156,15 @@ def test_fault_1_an_allowance_that_is_used_up_is_no_limit_of_rate(
     assert finished.failure is not None and finished.failure.kind is kind
 
 
+@pytest.mark.parametrize("said", [{}, {"result": None}, {"result": ["fine"]}, {"result": 5}])
+def test_fault_1_success_without_an_answer_is_nothing_to_grade(said: dict[str, Any]) -> None:
+    _, finished = read(INIT, line(type="result", subtype="success", is_error=False, num_turns=1, **said))
+    assert finished.answer is None
+    assert finished.failure is not None and finished.failure.kind is FailureKind.UNREADABLE
+    _, structured = read(INIT, line(type="result", subtype="success", structured_output={"a": 1}, **said))
+    assert (structured.failure, structured.structured) == (None, {"a": 1})
+
+
 def test_a_refused_call_is_reported_unconfirmed() -> None:
     events, _ = read(call("t1", "Skill", skill="nope"), result("t1", "Unknown skill: nope", error=True))
     assert uses(events) == [("nope", "tool", False)]

@@ -257,3 +257,35 @@ def test_gemini_that_stops_in_a_loop_gave_up() -> None:
     finished = parser.end(0, "")
     assert finished.answer == "again"
     assert finished.failure is not None and finished.failure.kind is Kind.AGENT_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("reason", "output", "answer", "kind"),
+    [
+        ("stop", 5, "half", None),
+        ("unknown", 5, "half", None),
+        ("unknown", 0, None, Kind.CONNECTION),
+        ("other", 0, None, Kind.CONNECTION),
+        ("error", 5, None, Kind.CONNECTION),
+        ("length", 5, "half", Kind.AGENT_LIMIT),
+        ("content-filter", 0, "half", Kind.AGENT_LIMIT),
+        ({}, 5, "half", None),
+    ],
+)
+def test_fault_1_the_reason_for_which_opencode_s_last_step_ended_says_whether_it_is_an_answer(
+    reason: object, output: int, answer: str | None, kind: Kind | None
+) -> None:
+    parser = OpenCodeParser()
+    finish = {"type": "step-finish", "reason": reason, "tokens": {"input": 7, "output": output}}
+    for one in ({"type": "text", "part": {"text": "half"}}, {"type": "step_finish", "part": finish}):
+        list(parser.feed(json.dumps(one).encode()))
+    finished = parser.end(0, "")
+    assert (finished.answer, finished.failure and finished.failure.kind) == (answer, kind)
+
+
+@pytest.mark.parametrize("said", [{}, {"result": None}, {"result": ["fine"]}])
+def test_fault_1_qwen_s_success_without_an_answer_is_nothing_to_grade(said: dict[str, object]) -> None:
+    parser = QwenParser()
+    list(parser.feed(json.dumps({"type": "result", "subtype": "success", "is_error": False, **said}).encode()))
+    finished = parser.end(0, "")
+    assert finished.answer is None and finished.failure is not None and finished.failure.kind is Kind.UNREADABLE

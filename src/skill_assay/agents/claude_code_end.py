@@ -72,10 +72,11 @@ def conclude(ending: Ending, exit_code: int | None, stderr: str) -> Finished:
     if not ending.started:
         message = "it printed a result and no events: another output format"
         return Finished(None, usage, Failure(FailureKind.UNREADABLE, message, detail=_FORMAT), models=models)
-    answer = result.get("result")
-    return Finished(
-        answer if isinstance(answer, str) else "", usage, structured=result.get("structured_output"), models=models
-    )
+    answer, structured = result.get("result"), result.get("structured_output")
+    if not isinstance(answer, str) and structured is None:
+        said = "it reported success and no answer"
+        return Finished(None, usage, Failure(FailureKind.UNREADABLE, said), models=models)
+    return Finished(answer if isinstance(answer, str) else "", usage, structured=structured, models=models)
 
 
 def _without_result(ending: Ending, exit_code: int | None, stderr: str) -> Failure:

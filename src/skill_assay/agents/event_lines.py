@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from skill_assay.agents.json_lines import number
+from skill_assay.agents.json_lines import http_status, number
 from skill_assay.errors import Failure, FailureKind, failure_from_status
 from skill_assay.model.transcript import (
     Event,
@@ -240,7 +240,7 @@ _EVENTS: Mapping[str, Callable[[_Line], Event]] = {
 
 def _failure(data: _Line) -> Failure:
     message = _get(data, "message", str, None) or "the program reported an error"
-    status, retry_after = _get(data, "status", int, None), _number(data, "retry_after")
+    status, retry_after = http_status(_get(data, "status", int, None)), _number(data, "retry_after")
     kind = _get(data, "kind", str, None)
     if kind is None and status is not None:
         return failure_from_status(status, message, retry_after=retry_after)

@@ -30,6 +30,7 @@ __all__ = ["OpenCodeParser"]
 _READERS = Readers(
     (".opencode/skill", ".opencode/skills", ".agents/skills", ".claude/skills"), {"read": "filePath"}, ("bash",)
 )
+_LIMITS = {"length": "the model's answer reached its limit of length", "content-filter": "the model refused"}
 _FAILED_REQUEST = re.compile(rb'message="stream error" .*? error\.error="(?:\w+: )?((?:[^"\\]|\\.)*)')
 
 
@@ -53,6 +54,10 @@ class OpenCodeParser:
         self._cost = 0.0
         self._turns = 0
         self._stopped = False
+        self._reason: Any = None
+        """Why the last step was over."""
+        self._silent = False
+        """The last step counted no output."""
 
     @property
     def tokens_so_far(self) -> int:
@@ -82,6 +87,11 @@ class OpenCodeParser:
             if not self._lines.read and exit_code and stderr.strip():
                 failure = failure_from_words(stderr, default=failure.kind)
             return Finished(None, usage, failure, models=models)
+        if self._reason in _LIMITS:
+            return Finished(self._answer, usage, Failure(FailureKind.AGENT_LIMIT, _LIMITS[self._reason]), models=models)
+        if self._reason == "error" or (self._reason in ("unknown", "other") and self._silent):
+            broke_off = Failure(FailureKind.CONNECTION, "the model's answer broke off before its end")
+            return Finished(None, usage, broke_off, models=models)
         return Finished(self._answer or "", usage, models=models)
 
     def _events(self, data: Mapping[str, Any]) -> Iterator[Event]:
@@ -118,10 +128,12 @@ class OpenCodeParser:
 
     def _count(self, part: Mapping[str, Any]) -> None:
         self._turns += 1
-        self._stopped = part.get("reason") != "tool-calls"
+        self._reason = part.get("reason") if isinstance(part.get("reason"), str) else None
+        self._stopped = self._reason != "tool-calls"
         used, cache = mapping(part.get("tokens")), mapping(mapping(part.get("tokens")).get("cache"))
         output = whole(used.get("output")) + whole(used.get("reasoning"))
         tokens = Tokens(whole(used.get("input")), output, whole(cache.get("read")), whole(cache.get("write")))
+        self._silent = not output
         self._tokens = (self._tokens or Tokens()) + tokens
         self._cost += number(part.get("cost")) or 0.0
 

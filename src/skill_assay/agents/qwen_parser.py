@@ -85,9 +85,11 @@ class QwenParser:
             failed = self._failure(result)
             said = self._said if failed.kind is FailureKind.AGENT_LIMIT else None
             return Finished(said, usage, failed, models=models)
-        return Finished(
-            str(result.get("result") or ""), usage, structured=result.get("structured_result"), models=models
-        )
+        answer, structured = word(result.get("result")), result.get("structured_result")
+        if answer is None and structured is None:
+            said = "it reported success and no answer"
+            return Finished(None, usage, Failure(FailureKind.UNREADABLE, said), models=models)
+        return Finished(answer or "", usage, structured=structured, models=models)
 
     def _failure(self, result: Mapping[str, Any]) -> Failure:
         words = str(mapping(result.get("error")).get("message") or self._api_error or result.get("subtype"))
