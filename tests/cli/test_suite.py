@@ -321,7 +321,10 @@ def test_which_is_cheaper_is_measured_else_by_list_prices_else_not_known(assay: 
     found = json.loads(out)
     assert found["cheaper_with_against_dearer_without"] == []
     (note,) = found["notes"]
-    assert note == "which of simulated/another and simulated/no-such-model is cheaper is not known"
+    assert note == "Whether simulated/another is cheaper than simulated/no-such-model is not known"
+    _, out, _ = assay(*common, "claude-opus-4-1,claude-haiku-4-5,claude-sonnet-4-5,another")
+    prices = "claude-haiku-4-5, simulated/claude-opus-4-1 or simulated/claude-sonnet-4-5"
+    assert json.loads(out)["notes"] == [f"Whether simulated/another is cheaper than simulated/{prices} is not known"]
 
 
 def test_a_damaged_record_says_what_to_do(assay: Assay) -> None:

@@ -8,6 +8,7 @@ skill's own cost included; where trials name no cost, list prices of the models 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -112,6 +113,7 @@ def _adjusted(ones: Sequence[MemberRow | Rival]) -> list[float | None]:
 
 def _rivals(measured: Sequence[_Measured], margin: float, seed: int) -> tuple[list[Rival], list[str]]:
     rivals, notes = [], []
+    unknown: set[frozenset[str]] = set()
     for second in measured:
         if second.without is None or second.without.completed == 0:
             notes.append(f"{second.member.label} has no graded trial without a skill: nothing is compared with it")
@@ -121,11 +123,23 @@ def _rivals(measured: Sequence[_Measured], margin: float, seed: int) -> tuple[li
                 continue
             decided = _cheaper(first, second)
             if decided is None:
-                one, two = sorted((first.member.label, second.member.label))
-                notes.append(f"which of {one} and {two} is cheaper is not known")
+                unknown.add(frozenset((first.member.label, second.member.label)))
             elif decided[0]:
                 rivals.append(_rival(first, second, decided[1], margin, seed))
-    return rivals, list(dict.fromkeys(notes))
+    return rivals, [*dict.fromkeys(notes), *_unknown_prices(unknown)]
+
+
+def _unknown_prices(pairs: set[frozenset[str]]) -> list[str]:
+    """A line each for those of whose price nothing is known, however many they would have been compared with."""
+    lines = []
+    while pairs:
+        count = Counter(label for pair in pairs for label in pair)
+        most = min(count, key=lambda label: (-count[label], label))
+        others = sorted(label for pair in pairs if most in pair for label in pair if label != most)
+        named = " or ".join(part for part in (", ".join(others[:-1]), others[-1]) if part)
+        lines.append(f"Whether {most} is cheaper than {named} is not known")
+        pairs = {pair for pair in pairs if most not in pair}
+    return lines
 
 
 def _cheaper(first: _Measured, second: _Measured) -> tuple[bool, Any] | None:
