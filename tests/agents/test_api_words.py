@@ -231,7 +231,8 @@ def test_the_wait_that_is_asked_for_in_words_is_honoured(words: str, seconds: fl
     assert failure_from_words(words).retry_after == seconds
 
 
-def test_a_long_text_is_shortened() -> None:
-    failure = failure_from_words("x" * 100_000 + " overloaded")
-    assert failure.kind is Kind.OVERLOADED
+def test_of_a_long_text_the_beginning_and_the_end_are_read() -> None:
+    middle = "invalid api key " + "x" * 50_000
+    failure = failure_from_words("x" * 50_000 + middle + " overloaded")
+    assert failure.kind is Kind.OVERLOADED, "neither is a long message read whole"
     assert len(failure.message) + len(failure.detail or "") <= 2500

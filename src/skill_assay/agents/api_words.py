@@ -58,6 +58,8 @@ _KINDS: Mapping[FailureKind, str] = {
 """Tried in this order. What a skill, a file or a tool may be called is no sign: standard error is read for them
 too, and to stop a run because of a skill about billing would be a mistake."""
 _WORDS = tuple((kind, re.compile(words, re.IGNORECASE)) for kind, words in _KINDS.items())
+_READ = 10_000
+"""Characters read of the beginning and of the end: a stranger's message may have any length."""
 _TELLING = {FailureKind.NOT_SIGNED_IN, FailureKind.UNKNOWN_MODEL, FailureKind.AGENT_LIMIT}
 """Providers send these as a bad request too, and only the words tell."""
 _SOON = re.compile(
@@ -74,6 +76,7 @@ def failure_from_words(words: str, *, status: int | None = None, default: Failur
         status: the HTTP status, where the CLI names it apart.
         default: the kind where neither a status nor a word is known.
     """
+    words = words if len(words) <= 2 * _READ else f"{words[:_READ]}\n{words[-_READ:]}"
     found = _STATUS.search(words)
     seen = status if status is not None else int(found[1]) if found else None
     kind = next((kind for kind, pattern in _WORDS if pattern.search(words)), None)
