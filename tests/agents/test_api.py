@@ -91,6 +91,7 @@ def ask(place: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
     yield asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_it_acts_and_answers(ask: Asked, place: Place, provider: str) -> None:
     used = Tokens(1000, 50, 200, 100)
@@ -116,6 +117,7 @@ def test_it_acts_and_answers(ask: Asked, place: Place, provider: str) -> None:
     assert finished.models == ("gpt-4o",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize(
     ("turn", "kind", "status"),

@@ -124,6 +124,7 @@ def test_a_command_tells_its_exit_code_and_both_streams(work: Path) -> None:
     assert ok(work, "bash", command="cat") == "[no output]"
 
 
+@pytest.mark.slow
 def test_a_command_that_goes_on_is_ended(work: Path) -> None:
     said = refused(work, "bash", command="echo begun; sleep 60", timeout=1)
     assert said == "begun\n[ended after 1 seconds]"

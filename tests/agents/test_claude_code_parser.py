@@ -313,6 +313,7 @@ _KEYS = (
 )
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(["system", "assistant", "user", "result", "stream_event", "x"]),
     st.dictionaries(st.sampled_from(_KEYS), _JSON, max_size=4),

@@ -233,6 +233,7 @@ TYPES = ["started", "text", "tool_call", "tool_result", "skill_use", "retrying",
 LINES = st.fixed_dictionaries({"type": st.sampled_from(TYPES)}, optional=dict.fromkeys(KEYS, VALUES))
 
 
+@pytest.mark.slow
 @given(st.lists(LINES, max_size=4), st.booleans())
 def test_no_line_makes_it_raise(lines: list[dict[str, Any]], marked: bool) -> None:
     _, finished = play(*([START] if marked else []), *lines)

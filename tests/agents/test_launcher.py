@@ -42,6 +42,7 @@ def test_fault_09_no_stray_survives(kind: str, then: str, tree: bool, token: str
     assert end.left_behind == 0
 
 
+@pytest.mark.slow
 def test_fault_09_all_kinds_at_once_at_the_time_limit(token: str, tmp_path: Path) -> None:
     end, _ = go(faulty("strays", token, cwd=tmp_path), time_limit=3.0)
     assert end.timed_out
@@ -152,6 +153,7 @@ def test_a_killed_launcher_leaves_nothing_either(token: str, tmp_path: Path) -> 
     assert gone(token)
 
 
+@pytest.mark.slow
 def test_a_stopped_launcher_does_not_hang_us(token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("skill_assay.agents.process.SWEEP_SECONDS", -4.0)
     seen: list[Identity] = []

@@ -36,6 +36,7 @@ def record(tmp_path: Path) -> dict[str, Any]:
     return read
 
 
+@pytest.mark.slow
 def test_the_page_shows_a_plot_where_one_lies_beside_it(tmp_path: Path) -> None:
     trials = [made_trial("1", marks="pp"), made_trial("1", "without_skill", marks="ff")]
     iteration = made_iteration(tmp_path, made_plan(("1",), 1), trials, [made_eval("1")])

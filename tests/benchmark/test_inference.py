@@ -253,6 +253,7 @@ def test_swapping_arms_flips_sign_and_verdict(case: tuple[Scores, Scores, list[f
         assert back.p == pytest.approx(there.p)
 
 
+@pytest.mark.slow
 @some
 @given(PAIRED, st.randoms())
 def test_the_order_of_trials_changes_nothing(case: tuple[Scores, Scores, list[float]], rng: random.Random) -> None:
@@ -262,6 +263,7 @@ def test_the_order_of_trials_changes_nothing(case: tuple[Scores, Scores, list[fl
     assert conclude(shuffled) == conclude(outcomes)
 
 
+@pytest.mark.slow
 @some
 @given(PAIRED)
 def test_an_excluded_trial_changes_nothing_but_its_count(case: tuple[Scores, Scores, list[float]]) -> None:
@@ -272,6 +274,7 @@ def test_an_excluded_trial_changes_nothing_but_its_count(case: tuple[Scores, Sco
     assert replace(more, excluded=less.excluded) == less
 
 
+@pytest.mark.slow
 @some
 @given(PAIRED, st.sampled_from([0.5, 4.0]))
 def test_equal_weights_are_no_weights(case: tuple[Scores, Scores, list[float]], weight: float) -> None:
@@ -283,6 +286,7 @@ def test_equal_weights_are_no_weights(case: tuple[Scores, Scores, list[float]], 
         assert weighted.effect == pytest.approx(plain.effect) and weighted.p == pytest.approx(plain.p)
 
 
+@pytest.mark.slow
 @some
 @given(PAIRED)
 def test_what_is_written_is_plain_json(case: tuple[Scores, Scores, list[float]]) -> None:

@@ -39,6 +39,7 @@ def test_somebody_else_s_workspace_is_only_read(tmp_path: Path) -> None:
     assert sorted(root.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_formats_and_files(own: Path, tmp_path: Path) -> None:
     assert json.loads(run(str(own), "--format", "json").stdout)["skill_name"] == "pdf"
     assert run(str(own), "--format", "markdown").stdout.startswith("# Benchmark of pdf")

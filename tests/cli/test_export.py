@@ -31,6 +31,7 @@ def files(root: Path) -> dict[str, bytes]:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_a_suite_is_written_and_can_be_linted_and_run(tmp_path: Path) -> None:
     skill = write_skill(tmp_path)
     ran = export(str(skill), "--to", "plugin-suite", "-o", str(tmp_path / "out"))

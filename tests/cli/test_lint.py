@@ -272,6 +272,7 @@ def test_every_rule_is_documented() -> None:
     assert not sorted(name for name in names if f"`{name}`" not in page)
 
 
+@pytest.mark.slow
 def test_real_files_never_crash_it(shared_data: Path) -> None:
     files = [
         path for top in ("evals", "triggers", "malformed") for path in (shared_data / top).rglob("*") if path.is_file()

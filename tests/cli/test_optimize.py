@@ -63,6 +63,7 @@ def record(skill: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_the_better_description_is_found_and_the_overfit_one_is_not(tmp_path: Path) -> None:
     skill = write_skill(tmp_path)
     voice = proposer(tmp_path, {"description": BROAD}, {"description": GOOD})
@@ -78,6 +79,7 @@ def test_the_better_description_is_found_and_the_overfit_one_is_not(tmp_path: Pa
     assert found["launches"] < found["full_grid"] == 90
 
 
+@pytest.mark.slow
 def test_the_record_is_a_superset_of_run_loop(tmp_path: Path) -> None:
     skill = write_skill(tmp_path)
     optimize(skill, "--proposer", proposer(tmp_path, {"description": GOOD}))
@@ -96,6 +98,7 @@ def test_the_record_is_a_superset_of_run_loop(tmp_path: Path) -> None:
     assert (found["best_score"], found["train_size"], found["test_size"], found["iterations_run"]) == ("4/4", 6, 4, 2)
 
 
+@pytest.mark.slow
 def test_apply_writes_the_description_and_nothing_else(tmp_path: Path) -> None:
     skill = write_skill(tmp_path)
     (skill / "SKILL.md").chmod(0o640)
@@ -107,6 +110,7 @@ def test_apply_writes_the_description_and_nothing_else(tmp_path: Path) -> None:
     assert sorted(path.name for path in skill.iterdir()) == ["SKILL.md", "evals"]
 
 
+@pytest.mark.slow
 def test_a_finished_search_can_be_applied_later_without_a_launch(tmp_path: Path) -> None:
     skill, voice = write_skill(tmp_path), proposer(tmp_path, {"description": GOOD})
     optimize(skill, "--proposer", voice)
@@ -118,6 +122,7 @@ def test_a_finished_search_can_be_applied_later_without_a_launch(tmp_path: Path)
     assert len(before) == len(list(folder(skill).glob("rounds/*/streams/*/*/*/trial.json")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply",
     [
@@ -141,6 +146,7 @@ def test_fault_18_garbage_never_lands_in_the_skill(tmp_path: Path, reply: dict[s
     assert [one["iteration"] for one in found["skipped"]] == [2, 3]
 
 
+@pytest.mark.slow
 def test_fault_7_and_8_a_budget_stops_it_and_it_goes_on(tmp_path: Path) -> None:
     """The caps hold over all rounds and questions together; what was measured is not measured again."""
     skill, voice = write_skill(tmp_path), proposer(tmp_path, {"description": BROAD}, {"description": GOOD})
@@ -160,6 +166,7 @@ def test_fault_7_and_8_a_budget_stops_it_and_it_goes_on(tmp_path: Path) -> None:
         assert again[name] == whole[name], name
 
 
+@pytest.mark.slow
 def test_a_search_fixed_otherwise_is_not_gone_on_with(tmp_path: Path) -> None:
     skill, voice = write_skill(tmp_path), proposer(tmp_path, {"description": GOOD})
     optimize(skill, "--proposer", voice, "--budget", "10trials")
@@ -212,6 +219,7 @@ def test_a_simulated_agent_proposes_nothing(tmp_path: Path) -> None:
     assert "can't propose" in str(result.exception) and "--proposer" in str(result.exception)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "begins"), [("json", "{"), ("html", "<!doctype html>"), ("text", "Chosen")])
 def test_each_format(tmp_path: Path, form: str, begins: str) -> None:
     skill = write_skill(tmp_path)
@@ -219,6 +227,7 @@ def test_each_format(tmp_path: Path, form: str, begins: str) -> None:
     assert result.stdout.startswith(begins)
 
 
+@pytest.mark.slow
 def test_hostile_texts_are_shown_as_texts(tmp_path: Path) -> None:
     """Queries and descriptions come from others; neither a page nor a terminal obeys them."""
     skill = write_skill(tmp_path)
@@ -236,6 +245,7 @@ def test_hostile_texts_are_shown_as_texts(tmp_path: Path) -> None:
     assert "\u001b[2J" not in result.stdout
 
 
+@pytest.mark.slow
 def test_fresh_queries_give_a_number_to_publish(tmp_path: Path) -> None:
     skill = write_skill(tmp_path, each=8)
     result = optimize(skill, "--proposer", proposer(tmp_path, {"description": GOOD}), "--fresh", 0.2)

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
+import pytest
 from click.testing import CliRunner
 
 from skill_assay.cli.benchmark import command
@@ -26,6 +27,7 @@ def run(*arguments: str) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_the_page_of_an_iteration_has_its_plots_and_the_trend_from_the_second_on(tmp_path: Path) -> None:
     skill = write_skill(tmp_path)
     for _ in range(2):

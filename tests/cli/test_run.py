@@ -194,6 +194,7 @@ def test_a_costly_run_needs_a_word(assay, tmp_path: Path) -> None:  # type: igno
     assert list(tmp_path.glob("**/iteration-*")) == []
 
 
+@pytest.mark.slow
 def test_fault_7_the_budget_makes_a_partial_benchmark(assay, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     skill = write_skill(tmp_path)
     code, out, err = assay(*run(skill, "--budget", "4trials"))
@@ -204,6 +205,7 @@ def test_fault_7_the_budget_makes_a_partial_benchmark(assay, tmp_path: Path) -> 
     assert code == 0
 
 
+@pytest.mark.slow
 def test_what_no_bill_told_is_shown_as_a_bound_and_not_as_spent(assay, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     program = tmp_path / "silent.py"
     program.write_text(f"#!{sys.executable}\nprint('done')\n", encoding="utf-8")
@@ -218,6 +220,7 @@ def test_what_no_bill_told_is_shown_as_a_bound_and_not_as_spent(assay, tmp_path:
     assert code == 3 and "up to $1.30" in err, "in a later session too"
 
 
+@pytest.mark.slow
 def test_going_on_needs_no_option_said_again(assay, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     skill, ws = write_skill(tmp_path), tmp_path / "else where"
     first = ["--baseline", "bare", "--invoke", "auto", "--timeout", "50", "--trials", "2", "--seed", "7"]
@@ -236,6 +239,7 @@ def test_going_on_needs_no_option_said_again(assay, tmp_path: Path) -> None:  # 
     assert len(list(ws.glob("iteration-*"))) == 1
 
 
+@pytest.mark.slow
 def test_going_on_against_the_previous_version(assay, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     skill = write_skill(tmp_path)
     configuration = json.dumps({"skill_name": NAME, "baseline_type": "old_skill"})
@@ -257,6 +261,7 @@ def test_an_output_that_can_not_be_written_is_said_before_the_launch(assay, tmp_
     assert not list(tmp_path.glob("**/iteration-*"))
 
 
+@pytest.mark.slow
 def test_disk_full_is_said_and_what_was_measured_is_kept(
     assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # type: ignore[no-untyped-def]

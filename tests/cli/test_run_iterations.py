@@ -51,6 +51,7 @@ def record(skill: Path, number: int) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_listed_regression_is_confirmed_by_fresh_trials(assay, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     skill = write_skill(tmp_path, count=1)
     (skill / "evals" / "benchmark.config.json").write_text('{"thresholds": {"no_regressions": "confirmed"}}')
@@ -71,6 +72,7 @@ def test_a_listed_regression_is_confirmed_by_fresh_trials(assay, tmp_path: Path)
     assert "Nothing listed since iteration-1 waits for fresh trials" in err, "trying again until it pleases is not had"
 
 
+@pytest.mark.slow
 def test_the_skill_against_itself_gives_the_noise_floor(assay, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     skill = write_skill(tmp_path, count=2)
     code, out, _ = assay(*run(skill, "--aa", "--trials", "2"))
@@ -79,6 +81,7 @@ def test_the_skill_against_itself_gives_the_noise_floor(assay, tmp_path: Path) -
     assert [arm["name"] for arm in record(skill, 1)["arms"]] == ["with_skill", "with_skill_again"]
 
 
+@pytest.mark.slow
 def test_a_baseline_is_reused_unchanged_and_marked(assay, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     skill = write_skill(tmp_path, count=2)
     code, _, err = assay(*run(skill, "--reuse-baseline"))
@@ -101,6 +104,7 @@ def test_a_baseline_is_reused_unchanged_and_marked(assay, tmp_path: Path) -> Non
     assert code == 2 and "agent version was" in err
 
 
+@pytest.mark.slow
 def test_an_early_stop_says_at_which_look_and_what_may_not_be_concluded(assay, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     skill = write_skill(tmp_path, count=8, play=PLAY)
     code, out, _ = assay(*run(skill, "--trials", "3", "--stop", "early"))
@@ -132,6 +136,7 @@ def test_what_contradicts_itself_is_refused(assay, tmp_path: Path, options: tupl
     assert code == 2 and words in err
 
 
+@pytest.mark.slow
 def test_evals_of_another_file_are_found_again(assay, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     """Going on and grading again need not be told the file; a file that changed is refused."""
     skill = write_skill(tmp_path, count=1)

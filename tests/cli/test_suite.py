@@ -70,6 +70,7 @@ def plans() -> list[Plan]:
     return [iteration.read_plan() for iteration in workspace().iterations()]
 
 
+@pytest.mark.slow
 def test_one_iteration_each_one_table_and_the_cheaper_against_the_dearer(assay: Assay) -> None:
     code, out, err = assay("run", *TWO, "--format", "json")
     assert code == 0, err
@@ -112,6 +113,7 @@ def test_one_consent_over_the_sum(assay: Assay) -> None:
     assert code == 2 and "above 60 launches" in err and not Path("hello-note-workspace").exists()
 
 
+@pytest.mark.slow
 def test_the_budget_is_one_and_the_rest_is_not_run(assay: Assay) -> None:
     code, out, _ = assay("run", *TWO, "--budget", "40trials", "--format", "json")
     assert code == 3
@@ -125,6 +127,7 @@ def test_the_budget_is_one_and_the_rest_is_not_run(assay: Assay) -> None:
     assert [one["missing"] for one in json.loads(out)["members"]] == [0, 0]
 
 
+@pytest.mark.slow
 def test_a_member_beyond_a_spent_budget_is_not_begun(assay: Assay) -> None:
     code, out, _ = assay("run", *TWO, "--budget", "32trials", "--format", "json")
     second = json.loads(out)["members"][1]
@@ -134,6 +137,7 @@ def test_a_member_beyond_a_spent_budget_is_not_begun(assay: Assay) -> None:
     assert code == 2 and "is unfinished: simulated: dear.json" in err
 
 
+@pytest.mark.slow
 def test_money_is_capped_over_all(assay: Assay) -> None:
     code, out, _ = assay("run", *TWO, "--budget", "2.3usd", "--workers", "1", "--format", "json")
     assert code == 3
@@ -144,6 +148,7 @@ def test_money_is_capped_over_all(assay: Assay) -> None:
     assert members[0]["missing"] == 0
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_not_here_is_said_and_the_others_go_on(assay: Assay) -> None:
     both = ("--agent", "codex/gpt-5.5,simulated: cheap.json")
     code, out, err = assay("run", "hello-note", *both, "--trials", "1", "--format", "json")
@@ -156,6 +161,7 @@ def test_an_agent_that_is_not_here_is_said_and_the_others_go_on(assay: Assay) ->
     assert code == 0 and "codex was not found" in text, "and it is still said later"
 
 
+@pytest.mark.slow
 def test_a_member_that_never_began_has_no_iteration(assay: Assay, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its self-test fails before there is a plan: the number goes to the next one, and to no two."""
     program = Path("claude").absolute()
@@ -176,6 +182,7 @@ def test_a_name_that_no_agent_has_is_refused_before_anything(assay: Assay) -> No
     assert code == 2 and "No such agent" in err and not Path("hello-note-workspace").exists()
 
 
+@pytest.mark.slow
 def test_a_member_that_is_not_signed_in_is_not_measured_and_the_next_one_is(assay: Assay) -> None:
     refused = {"evals": {"*": {"*": {"fail": {"kind": "not_signed_in"}}}}}
     Path("refused.json").write_text(json.dumps(refused))
@@ -187,6 +194,7 @@ def test_a_member_that_is_not_signed_in_is_not_measured_and_the_next_one_is(assa
     assert second["measured"] and second["missing"] == 0
 
 
+@pytest.mark.slow
 def test_a_killed_suite_goes_on_with_what_is_missing(assay: Assay) -> None:
     """As if killed in the second member: half its records are gone, and a third was never begun."""
     Path("third.json").write_text(json.dumps(play(0.5, 0.02)))
@@ -233,6 +241,7 @@ def test_an_end_in_the_second_member_loses_nothing(assay: Assay, how: signal.Sig
     assert not any(member.reason for member in workspace().suites()[0].members)
 
 
+@pytest.mark.slow
 def test_a_suite_does_not_go_on_with_a_changed_skill(assay: Assay) -> None:
     assay("run", *TWO, "--budget", "32trials")
     skill = Path("hello-note/SKILL.md")
@@ -243,6 +252,7 @@ def test_a_suite_does_not_go_on_with_a_changed_skill(assay: Assay) -> None:
     assert code == 2 and "Nothing can be added to a suite" in err
 
 
+@pytest.mark.slow
 def test_every_hint_to_go_on_names_the_workspace(assay: Assay) -> None:
     code, _, err = assay("run", *TWO, "--budget", "2trials", "--workspace", "else where")
     assert code == 3
@@ -251,6 +261,7 @@ def test_every_hint_to_go_on_names_the_workspace(assay: Assay) -> None:
     assert len(hints) == 2 and all(again.lower() in line.lower() for line in hints), "of the member, and of the suite"
 
 
+@pytest.mark.slow
 def test_resume_of_a_stranger_to_the_suite_is_refused(assay: Assay) -> None:
     assay("run", *TWO, "--budget", "32trials")
     code, _, err = assay("run", "hello-note", "--resume", "--agent", "simulated")
@@ -267,6 +278,7 @@ def test_what_is_about_one_iteration_is_refused(assay: Assay) -> None:
     assert code == 2 and "Several agents or models are for `assay run`" in err
 
 
+@pytest.mark.slow
 def test_reading_commands_take_the_whole_suite(assay: Assay) -> None:
     assay("run", *TWO)
     code, out, _ = assay("benchmark", "hello-note-workspace", "--format", "markdown")
@@ -282,6 +294,7 @@ def test_reading_commands_take_the_whole_suite(assay: Assay) -> None:
     assert "hello-note · simulated: cheap.json" in out
 
 
+@pytest.mark.slow
 def test_a_trend_does_not_mix_agents(assay: Assay) -> None:
     assay("run", *TWO)
     skill = Path("hello-note/SKILL.md")
@@ -297,6 +310,7 @@ def test_a_trend_does_not_mix_agents(assay: Assay) -> None:
     assert compared["previous"] == "iteration-1" and not compared["refused"]
 
 
+@pytest.mark.slow
 def test_nothing_is_claimed_where_evals_differ(assay: Assay) -> None:
     assay("run", *TWO)
     plan = Path("hello-note-workspace/iteration-2/plan.json")
@@ -308,6 +322,7 @@ def test_nothing_is_claimed_where_evals_differ(assay: Assay) -> None:
     assert rival["verdict"] is None and rival["refused"] == ["the evals differ"]
 
 
+@pytest.mark.slow
 def test_which_is_cheaper_is_measured_else_by_list_prices_else_not_known(assay: Assay) -> None:
     free = {"evals": {"*": {"*": {"write": {"hello.txt": "hello"}, "say": "Done.", "tokens": 1000}}}}
     Path("hello-note/evals/simulated.json").write_text(json.dumps(free))
@@ -327,6 +342,7 @@ def test_which_is_cheaper_is_measured_else_by_list_prices_else_not_known(assay: 
     assert json.loads(out)["notes"] == [f"Whether simulated/another is cheaper than simulated/{prices} is not known"]
 
 
+@pytest.mark.slow
 def test_a_damaged_record_says_what_to_do(assay: Assay) -> None:
     with pytest.raises(InputError, match="another version"):
         suites_from_dict({"schema_version": 2})

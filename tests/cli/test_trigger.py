@@ -34,6 +34,7 @@ def folder(workspace: Path) -> Path:
     return found
 
 
+@pytest.mark.slow
 def test_the_bundled_example_shows_a_miss_and_a_false_alarm(tmp_path: Path) -> None:
     result = trigger(SKILL, "--workspace", tmp_path)
     assert result.return_value == 0, result.output
@@ -49,6 +50,7 @@ def test_the_bundled_example_shows_a_miss_and_a_false_alarm(tmp_path: Path) -> N
     assert (tmp_path / ".gitignore").read_text("utf-8") == "*\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "begins"), [("json", "{"), ("html", "<!doctype html>"), ("text", "Fires")])
 def test_each_format_goes_to_standard_output_or_a_file(tmp_path: Path, form: str, begins: str) -> None:
     skill = write_skill(tmp_path)
@@ -58,6 +60,7 @@ def test_each_format_goes_to_standard_output_or_a_file(tmp_path: Path, form: str
     assert again.stdout == "" and (tmp_path / "out").read_text("utf-8").startswith(begins)
 
 
+@pytest.mark.slow
 def test_fault_1_errors_over_a_fifth_end_with_3(tmp_path: Path) -> None:
     skill = write_skill(tmp_path, play={YES: 1, NO: {"fail": {"kind": "crashed"}}})
     result = trigger(skill)
@@ -81,6 +84,7 @@ def test_fault_7_many_launches_need_a_word(tmp_path: Path) -> None:
     assert "--runs" in str(result.exception) and not (tmp_path / "hello-note-workspace").exists()
 
 
+@pytest.mark.slow
 def test_a_budget_ends_it_with_3_and_resume_completes_it(tmp_path: Path) -> None:
     skill = write_skill(tmp_path)
     half = trigger(skill, "--budget", "4trials")
@@ -90,6 +94,7 @@ def test_a_budget_ends_it_with_3_and_resume_completes_it(tmp_path: Path) -> None
     assert "Fires when it should   1 of 1 queries" in whole.stdout
 
 
+@pytest.mark.slow
 def test_nothing_fired_is_explained(tmp_path: Path) -> None:
     result = trigger(write_skill(tmp_path, play={"*": 0}))
     assert result.return_value == 0

@@ -17,6 +17,7 @@ from skill_assay.errors import NotFoundError
 from tests.viewer.small import small_iteration
 
 
+@pytest.mark.slow
 def test_the_printed_address_opens_the_page_and_ctrl_c_ends_it(tmp_path: Path) -> None:
     iteration = small_iteration(tmp_path)
     argv = [sys.executable, "-m", "skill_assay", "view", str(iteration.path.parent), "--no-open"]
@@ -37,6 +38,7 @@ def test_the_printed_address_opens_the_page_and_ctrl_c_ends_it(tmp_path: Path) -
     assert process.returncode in (0, 130)
 
 
+@pytest.mark.slow
 def test_static_writes_one_file(tmp_path: Path) -> None:
     iteration = small_iteration(tmp_path)
     output = tmp_path / "out.html"

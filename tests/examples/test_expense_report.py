@@ -137,6 +137,7 @@ def test_it_has_eight_evals_with_checks_fixtures_and_references(suite: EvalSet) 
         assert all(expectation.checks for expectation in one.expectations)
 
 
+@pytest.mark.slow
 def test_the_ceiling_passes_everything(suite: EvalSet, play: Play) -> None:
     agent = bound("ceiling", suite)
     works = [play(agent, one, arm) for one in suite.evals for arm in ("with_skill", "without_skill")]

@@ -297,6 +297,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     st.one_of(
@@ -314,6 +315,7 @@ def test_any_json_gives_evals_or_an_input_error(value: Any) -> None:
             assert len({one.folder for one in found.evals}) == len(found.evals)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_give_evals_or_an_input_error(data: bytes) -> None:

@@ -99,6 +99,7 @@ def bare(one: Eval) -> Eval:
     return replace(one, expectations=expectations, extra={})
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(EVAL, min_size=1, max_size=3, unique_by=lambda one: one.id.lower()))
 def test_a_suite_that_is_written_is_read_as_it_was(evals: list[Eval]) -> None:
@@ -123,6 +124,7 @@ ANY_CHECK = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.builds(Expectation, TEXT, st.lists(ANY_CHECK, max_size=3).map(tuple)), max_size=4))
 def test_nothing_is_lost_without_being_named(expectations: list[Expectation]) -> None:

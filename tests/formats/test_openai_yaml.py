@@ -131,6 +131,7 @@ VALUES = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.sampled_from(["interface", "policy", "dependencies", "y"]), VALUES) | VALUES)
 def test_no_value_ends_in_anything_but_a_finding(value: object) -> None:

@@ -155,6 +155,7 @@ def test_a_label_that_is_none_has_its_line(tmp_path: Path) -> None:
 COLUMNS = st.sampled_from(["id", "prompt", "should_trigger", "class", "category", "tags", "files", "expectations", "x"])
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.lists(st.text(max_size=12), max_size=5), max_size=5), st.lists(COLUMNS, max_size=5))
 def test_no_table_ends_in_anything_but_a_message(rows: list[list[str]], header: list[str]) -> None:

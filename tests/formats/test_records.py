@@ -106,6 +106,7 @@ def test_a_damaged_record_is_refused_with_its_place(change: Any, path: str, word
     assert (caught.value.file, caught.value.json_path) == ("x/trial.json", path)
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -201,6 +201,7 @@ def test_a_shared_or_blank_description_is_refused(tmp_path: Path) -> None:
         with_description(shared, " \n")
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip), head=st.sampled_from(HEADS)

@@ -121,6 +121,7 @@ def test_what_was_too_large_to_keep_is_named_to_the_judge(desk: Desk) -> None:
     assert listed is not None and "video.mp4" in listed.text, "so that nobody can claim that it is not there"
 
 
+@pytest.mark.slow
 def test_a_quote_from_a_document_is_found_in_its_text(desk: Desk) -> None:
     pytest.importorskip("markitdown", reason="the extra `documents` is not installed")
     desk.file("report.docx", docx("The total is 1,284 EUR.")).says("Done.")
@@ -130,6 +131,7 @@ def test_a_quote_from_a_document_is_found_in_its_text(desk: Desk) -> None:
     assert [(place.file, place.line) for place in grade.places] == [("outputs/report.docx", None)]
 
 
+@pytest.mark.slow
 def test_a_document_is_turned_into_text_once_a_trial(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("markitdown", reason="the extra `documents` is not installed")
     turned: list[str] = []
@@ -146,6 +148,7 @@ def test_a_document_is_turned_into_text_once_a_trial(desk: Desk, monkeypatch: py
     assert told == [(True, False), (True, True)] and turned == ["report.docx"]
 
 
+@pytest.mark.slow
 def test_sheets_and_slides_are_text_too(desk: Desk) -> None:
     openpyxl = pytest.importorskip("openpyxl", reason="the extra `documents` is not installed")
     pptx = pytest.importorskip("pptx", reason="the extra `documents` is not installed")
@@ -159,6 +162,7 @@ def test_sheets_and_slides_are_text_too(desk: Desk) -> None:
     assert "Lisbon | 1284" in texts["outputs/sums.xlsx"] and "Costs of Lisbon" in texts["outputs/talk.pptx"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.pdf", "a.docx", "a.xlsx", "a.pptx"])
 @pytest.mark.parametrize("content", [b"garbage", b"%PDF-1.4 garbage", b"PK\x03\x04 garbage", b""])
 def test_a_document_that_cannot_be_opened_is_listed(desk: Desk, name: str, content: bytes) -> None:
@@ -168,6 +172,7 @@ def test_a_document_that_cannot_be_opened_is_listed(desk: Desk, name: str, conte
     assert hidden.startswith(f"{name} (is a document ")
 
 
+@pytest.mark.slow
 def test_a_document_that_unpacks_to_too_much_is_not_opened(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of the archive is unpacked: the sizes it declares are added up."""
     pytest.importorskip("markitdown", reason="the extra `documents` is not installed")

@@ -81,6 +81,7 @@ def test_one_that_fails_is_an_error_for_all_and_no_mark_against_the_agent(projec
     assert words in grades[0].evidence
 
 
+@pytest.mark.slow
 def test_one_that_hangs_is_an_error(project, ledger):
     grades = run(project, ledger, ["sleep", "30"], timeout=1)
     assert "more than 1 seconds" in grades[0].evidence

@@ -88,6 +88,7 @@ def test_one_that_ends_the_process_leaves_the_others_decided(project, ledger):
     assert "exit code 1" in grades[3].evidence
 
 
+@pytest.mark.slow
 def test_one_that_takes_all_the_time_is_named_to_those_after_it(desk, ledger, monkeypatch):
     source = """
 def first(context):

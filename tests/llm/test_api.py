@@ -48,6 +48,7 @@ def test_a_refusal_is_a_failure_of_its_kind(provider: str) -> None:
     assert said.failure is not None and said.failure.kind is FailureKind.NOT_SIGNED_IN
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_is_a_lost_connection() -> None:
     said = anyio.run(ApiVoice("openai", "m", "http://127.0.0.1:9/v1").say, "Is it so?", SCHEMA)
     assert said.failure is not None and said.failure.kind is FailureKind.CONNECTION

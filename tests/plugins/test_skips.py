@@ -36,6 +36,7 @@ def suite(pytester: pytest.Pytester) -> pytest.Pytester:
     return pytester
 
 
+@pytest.mark.slow
 def test_a_missing_part_fails_in_ci(suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
     result = suite.runpytest("-p", "no:xdist", "--continue-on-collection-errors")
@@ -50,6 +51,7 @@ def test_elsewhere_it_is_listed_with_its_reason(suite: pytest.Pytester, monkeypa
     result.stdout.fnmatch_lines(["*SKIPPED*no such program: bwrap*"])
 
 
+@pytest.mark.slow
 def test_client_tests_share_one_worker(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     pytester.makeini("[pytest]\nmarkers = client")

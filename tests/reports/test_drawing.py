@@ -7,6 +7,7 @@ from skill_assay.reports.forest import ForestRow, forest_png, forest_svg
 from skill_assay.reports.trend import TrendPoint, trend_svg
 
 
+@pytest.mark.slow
 def test_the_same_plot_is_drawn_once_and_another_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run writes its plot into two files."""
     drawings: list[str] = []

@@ -72,6 +72,7 @@ Results: pdf-workspace/iteration-1
 """)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unicode", [True, False])
 def test_no_figure_is_cut_however_narrow_the_terminal_is(found: Benchmark, unicode: bool) -> None:
     for width in range(31, 121):

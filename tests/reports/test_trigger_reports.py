@@ -112,6 +112,7 @@ def test_ascii_terminals_get_ascii(found: TriggerResults) -> None:
     assert render_triggers(found, unicode=False).isascii()
 
 
+@pytest.mark.slow
 def test_the_diagnosis_and_what_is_odd_are_never_silent(found: TriggerResults) -> None:
     told = replace(
         found,

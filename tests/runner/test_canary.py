@@ -28,6 +28,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ClaudeCode,
     return agent, Detected("claude-code", "unknown", str(program), None)
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_work_is_told_by_its_own_words(broken: tuple[ClaudeCode, Detected]) -> None:
     report = anyio.run(run_canary, *broken)
     assert report.passed == 0

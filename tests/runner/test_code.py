@@ -69,6 +69,7 @@ def test_our_own_python_runs(wall: Any) -> None:
     assert go([sys.executable, "-I", "-c", "import jsonschema; print('ok')"], wall).stdout == "ok"
 
 
+@pytest.mark.slow
 @both_walls
 def test_fault_09_the_time_limit_leaves_nothing(wall: Any) -> None:
     with fresh_token() as token:

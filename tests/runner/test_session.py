@@ -145,6 +145,7 @@ def priced(folder: Path, **changes: Any) -> RunSettings:
     return settings(agent=f"command: {program}", workers=4, **changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [Budget(usd=2.9), Budget(tokens=600_000)])
 def test_fault_7_workers_never_overshoot_with_a_program_that_has_a_price(tmp_path: Path, budget: Budget) -> None:
     result = run_small(write_skill(tmp_path, count=4), tmp_path / "ws", priced(tmp_path, budget=budget))
@@ -154,6 +155,7 @@ def test_fault_7_workers_never_overshoot_with_a_program_that_has_a_price(tmp_pat
     assert budget.tokens is None or result.spent.tokens <= budget.tokens
 
 
+@pytest.mark.slow
 def test_an_estimate_goes_by_past_trials_of_the_same_agent(tmp_path: Path) -> None:
     skill, ws, chosen = write_skill(tmp_path), tmp_path / "ws", priced(tmp_path)
     with open_small(skill, ws, chosen) as session:
@@ -218,6 +220,7 @@ def test_a_wait_beyond_all_that_is_waited_for_stops_the_run_and_is_not_sat_out(t
     assert "180 minutes" in result.stopped.reason and "usage limit" in result.stopped.reason
 
 
+@pytest.mark.slow
 def test_a_fault_of_ours_in_one_trial_loses_nothing_of_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,6 +257,7 @@ def test_setup_prepares_the_working_directory(tmp_path: Path) -> None:
     assert {t.outputs for t in found.values()} == {("hello.txt", "hello2.txt")}
 
 
+@pytest.mark.slow
 def test_a_time_limit_is_excluded_and_its_outputs_kept(tmp_path: Path) -> None:
     evals = [{"id": 1, "prompt": "Greet.", "expectations": [CHECK], "timeout_seconds": 1.5}]
     play = {"evals": {"*": {"*": {"write": {"hello.txt": "hello"}, "run": "sleep 60"}}}}

@@ -42,6 +42,7 @@ def test_a_cell_with_one_trial_borrows_the_others_variance() -> None:
     assert found[0] ** 2 == pytest.approx(0.25 * 0.5 / 2 + 0.25 * pooled + 0.04 / 3)
 
 
+@pytest.mark.slow
 def test_borrowed_variance_covers() -> None:
     """With one trial lost in some cells, question 1's interval still holds the truth about 95 times in 100."""
     rng, held = np.random.default_rng(8), []

@@ -80,6 +80,7 @@ def test_a_look_needs_no_memory() -> None:
         assert stop_at(d, planned=5, seed=2) == one_by_one
 
 
+@pytest.mark.slow
 def test_no_more_relabellings_cross_than_were_allowed() -> None:
     """Relabel the data itself at random: the share that ever stops is at most 5 %, whatever the data."""
     d, rng = paired(0.3, seed=5), np.random.default_rng(6)

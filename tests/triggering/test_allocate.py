@@ -77,6 +77,7 @@ def test_the_full_grid_is_the_full_grid() -> None:
     assert play(allocation, lambda query, repeat: True, workers=5) == 24
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**16), st.integers(0, 2**16), st.integers(0, 2**16))
 @settings(max_examples=100, deadline=None)
 def test_what_is_run_on_train_does_not_depend_on_test(train_seed: int, one: int, other: int) -> None:

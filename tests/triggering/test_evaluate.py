@@ -86,6 +86,7 @@ class _Slow(Silent):
         time.sleep(0.3)
 
 
+@pytest.mark.slow
 def test_fault_5_lines_of_a_child_that_is_gone_are_still_read(tmp_path: Path) -> None:
     found = ask(write_skill(tmp_path), tmp_path / "ws", chosen=settings(trials=1), display=_Slow())
     assert states(found) == {YES: ["triggered"], NO: ["not_triggered"]}
@@ -133,6 +134,7 @@ def test_a_namesake_in_the_catalogue_is_left_out_and_so_is_the_skill_itself(tmp_
         assert any("name of the skill under test" in note for note in evaluation.notes)
 
 
+@pytest.mark.slow
 def test_curtailing_launches_less_and_decides_the_same(tmp_path: Path) -> None:
     queries = [query(f"{word} {n}", word == "greet") for word in ("greet", "avoid") for n in range(4)]
     play = {**{f"greet {n}": 0.7 for n in range(4)}, "*": 0.2}

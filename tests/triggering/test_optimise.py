@@ -220,6 +220,7 @@ def test_the_chosen_one_is_decided_on_every_test_query() -> None:
     assert found.launches < found.full_grid
 
 
+@pytest.mark.slow
 def test_fault_8_an_interrupted_search_goes_on_and_ends_as_the_undisturbed_one() -> None:
     shows = by_side(original=(2, 4), a=(3, 5), b=(4, 3), c=(5, 7))
     replies = say("a", "b", "c", "d")

@@ -374,6 +374,7 @@ def test_the_forest_has_a_line_an_eval_and_the_whole(tmp_path: Path) -> None:
     assert rows[-1].whole and rows[0].effect == 0.5
 
 
+@pytest.mark.slow
 def test_iterations_are_plotted_from_the_second_on(tmp_path: Path) -> None:
     iteration = small_iteration(tmp_path)
     client = client_of(site_of(iteration))

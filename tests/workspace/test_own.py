@@ -142,6 +142,7 @@ def _sample() -> dict[str, Any]:
     return made
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(path=st.sampled_from(_paths(_sample())), value=ODD)
 def test_any_damage_gives_a_run_or_a_reason(

@@ -149,6 +149,7 @@ def test_the_stored_outputs_are_not_touched(project):
     assert project.code.left_behind == []
 
 
+@pytest.mark.slow
 def test_a_function_that_hangs_is_an_error(project, monkeypatch):
     monkeypatch.setattr("skill_assay.graders.checks.code.run_driver", _impatient)
     grade = project.grade({"python": "hangs"})

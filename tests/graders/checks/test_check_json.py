@@ -88,6 +88,7 @@ def test_what_is_not_json_fails_inside_not_too(desk, content):
         assert desk.verdict({"not": check}) == "failed"
 
 
+@pytest.mark.slow
 def test_a_regular_expression_inside_a_path_is_bounded_too(desk, monkeypatch):
     monkeypatch.setattr("skill_assay.graders.bounded.SECONDS", 1.5)
     desk.file("a.json", json.dumps({"list": ["a" * 60 + "!"]}))

@@ -8,6 +8,7 @@ GERMAN = "Der Bericht führt alle Ausgaben des Monats nach Datum sortiert auf, m
 CHINESE = "这份报告列出了本月的所有支出，按日期排序，最后是总计。"
 
 
+@pytest.mark.slow
 def test_the_answer_is_looked_at(desk):
     desk.says(ENGLISH).file("bericht.md", GERMAN)
     assert desk.verdict({"language": "en"}) == "passed"
@@ -27,6 +28,7 @@ def test_too_little_text_decides_nothing_and_fails(desk, text):
         assert "too few to tell a language by" in grade.evidence
 
 
+@pytest.mark.slow
 def test_of_a_json_file_the_texts_are_read(desk):
     desk.file("prompt.json", '{"zahl": 3, "p": ["' + ENGLISH + '"]}')
     assert desk.verdict({"language": {"is": "en", "in": "prompt.json"}}) == "passed"

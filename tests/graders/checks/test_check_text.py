@@ -113,6 +113,7 @@ def test_an_empty_transcript_is_ungraded(desk):
     assert desk.verdict({"not": check}) == "ungraded"
 
 
+@pytest.mark.slow
 def test_a_pattern_that_never_ends_is_an_error_of_the_check(desk, monkeypatch):
     desk.says("a" * 60 + "!")
     with monkeypatch.context() as patch:
