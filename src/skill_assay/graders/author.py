@@ -17,7 +17,7 @@ from skill_assay.graders.words import shortened
 from skill_assay.model.transcript import Event, Other
 from skill_assay.model.work import CodeResult, Work
 
-__all__ = ["SECONDS", "AuthorCodeError", "run_driver", "transcript_as_data"]
+__all__ = ["SECONDS", "AuthorCodeError", "evals_files", "run_driver", "transcript_as_data"]
 
 SECONDS = 120.0
 """How long one launch of the author's code may take."""
@@ -94,12 +94,12 @@ def _bundle(work: Work, request: Mapping[str, Any]) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr("request.json", json.dumps(whole))
         archive.writestr("transcript.json", json.dumps(transcript_as_data(work.events), default=str))
-        for name, path in _evals_files(work.evals_root):
+        for name, path in evals_files(work.evals_root):
             archive.write(path, f"evals/{name}")
     return buffer.getvalue()
 
 
-def _evals_files(root: Path | None) -> Iterator[tuple[str, Path]]:
+def evals_files(root: Path | None) -> Iterator[tuple[str, Path]]:
     """What of the evals folder goes along: regular files, and no link that leads out of it."""
     if root is None or not root.is_dir():
         return

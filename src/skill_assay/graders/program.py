@@ -16,7 +16,7 @@ from skill_assay.model.grade import Decision, Grade
 from skill_assay.model.protocols import Ledger
 from skill_assay.model.work import Work
 
-__all__ = ["ProgramGrader"]
+__all__ = ["ProgramGrader", "program_files"]
 
 
 class ProgramGrader:
@@ -73,12 +73,26 @@ def _argv(command: str | Sequence[str]) -> list[str]:
     return argv
 
 
+def program_files(command: str, evals_root: Path) -> list[Path]:
+    """The files of the skill that a grader program's words name.
+
+    Raises:
+        InputError: the command can't be read.
+    """
+    return [path for word in _argv(command) if (path := _named(word, evals_root))]
+
+
+def _named(word: str, evals_root: Path) -> Path | None:
+    path = evals_root.parent / word
+    return path if not word.startswith(("-", "/", "{")) and path.is_file() else None
+
+
 def _word(word: str, evals_root: Path | None) -> str:
     """A word that names a file of the skill, as the path it has in the sandbox."""
-    if evals_root is None or word.startswith(("-", "/", "{")) or not (evals_root.parent / word).is_file():
+    named = _named(word, evals_root) if evals_root else None
+    if evals_root is None or named is None:
         return word
-    path = (evals_root.parent / word).resolve()
-    root = evals_root.resolve()
+    path, root = named.resolve(), evals_root.resolve()
     return f"{{evals}}/{path.relative_to(root).as_posix()}" if path.is_relative_to(root) else str(path)
 
 

@@ -155,11 +155,11 @@ def _rig(session: Session, iteration: Iteration, journal: Journal, state: Journa
         ledger=ledger,
         prices=prices,
         grading=Grading(
-            make_graders(settings, session.inputs.evals_root, judges),
+            make_graders(settings, session.inputs.evals_root, judges, kept=session.graded_by),
             code,
             ledger,
             skill.name,
-            session.inputs.evals_root,
+            session.graded_by,
         ),
         code=code,
         settings=settings,
@@ -231,13 +231,22 @@ def make_sandbox(settings: RunSettings) -> Sandbox:
 
 
 def make_graders(
-    settings: RunSettings, evals_root: Path | None, judges: Sequence[Grader] | None = None
+    settings: RunSettings,
+    evals_root: Path | None,
+    judges: Sequence[Grader] | None = None,
+    *,
+    kept: Path | None = None,
 ) -> list[Grader]:
     """The graders in their order: machine checks, the project's own script, a grader program, people, the judge.
 
-    Without `judges` only a promise stands for them, to ask what could be decided.
+    Args:
+        settings: the options.
+        evals_root: the skill's `evals/`, by which a grader program's words are understood.
+        judges: without them only a promise stands for them, to ask what could be decided.
+        kept: a copy of it, from which files are read.
     """
-    graders: list[Grader] = [CheckGrader(evals_root), ScriptGrader(evals_root)]
+    read_from = kept or evals_root
+    graders: list[Grader] = [CheckGrader(read_from), ScriptGrader(read_from)]
     if settings.grader:
         graders.append(ProgramGrader(settings.grader, evals_root))
     return [*graders, *(promised(settings) if judges is None else judges)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
@@ -13,6 +14,8 @@ from typing import Any, Literal
 
 from skill_assay.agents.registry import create_agent, detect_default, signed_in
 from skill_assay.errors import InputError
+from skill_assay.graders.author import evals_files
+from skill_assay.graders.program import program_files
 from skill_assay.llm.prompt import prompts_digest
 from skill_assay.model.agent import Detected, SignIn
 from skill_assay.model.plan import Plan
@@ -52,6 +55,8 @@ class Session:
     iteration: Iteration | None
     """`None` until a new one is made."""
     environment: Mapping[str, str]
+    graded_by: Path
+    """A private copy of what in the evals folder decides: checks.py, reference files, schemas, grader programs."""
     base_url: str | None = None
     _stack: ExitStack = field(default_factory=ExitStack)
 
@@ -101,6 +106,7 @@ def open_session(
     try:
         private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-arms-")))
         inputs = replace(inputs, fixtures=keep_fixtures(inputs.fixtures, private / "fixtures"))
+        kept = _keep_graders(inputs, private / "graders")
         last = going_on or newest(workspace)
         agent = _agent(settings, inputs, env)
         settings = _settled_settings(settings, agent, env, None if mode == "new" else last)
@@ -125,7 +131,7 @@ def open_session(
         if not specs:
             raise InputError("The plan has no trial: nothing would be run")
         return Session(
-            inputs, settings, workspace, agent, detected, plan, specs, kits, mode, iteration, env, base_url, stack
+            inputs, settings, workspace, agent, detected, plan, specs, kits, mode, iteration, env, kept, base_url, stack
         )
     except BaseException:
         stack.close()
@@ -294,9 +300,24 @@ def _graders_digest(inputs: Inputs, settings: RunSettings) -> str:
         digest.update(f"\0{settings.judge} {settings.judge_votes} {prompts_digest('judge', 'classify')}".encode())
     script = inputs.evals_root / "checks.py"
     digest.update(script.read_bytes() if script.is_file() else b"")
-    for path in _files_of_checks(inputs):
+    program = program_files(settings.grader, inputs.evals_root) if settings.grader else []
+    for path in (*_files_of_checks(inputs), *program):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
+
+
+def _keep_graders(inputs: Inputs, into: Path) -> Path:
+    """Copies, so that editing one of them during a run leaves all trials of it decided by the same."""
+    root = inputs.evals_root
+    if inputs.queries:
+        return root
+    named = [(str(path.relative_to(root)), path) for path in _files_of_checks(inputs) if path.is_relative_to(root)]
+    for name, path in dict([*evals_files(root), *named]).items():
+        place = into / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, place)
+    into.mkdir(exist_ok=True)
+    return into
 
 
 def _files_of_checks(inputs: Inputs) -> Sequence[Path]:
