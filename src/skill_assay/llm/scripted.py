@@ -72,7 +72,9 @@ def voice_from_file(path: Path) -> ScriptedVoice:
             raise ValueError("a rule has neither reply nor fail")
         for one in rules:
             FailureKind(one.get("fail", "unknown"))
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise InputError("can't be read", file=str(path), found=error.strerror or str(error)) from error
+    except ValueError as error:
         expected = '[{"when": "text", "reply": {…}}] or {"verdicts": {…}}'
         raise InputError(f"can't be played: {error}", file=str(path), expected=expected) from error
     name = f"scripted: {path.name}"
