@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skill_assay.errors import InputError, NotFoundError
+from skill_assay.errors import IncompleteError, InputError, NotFoundError
 from skill_assay.formats.skill import folder_digest, read_skill
 from skill_assay.improve.history import add_version, begin_history
 from skill_assay.improve.keeping import keep_proposal
@@ -19,6 +19,7 @@ from skill_assay.workspace.candidates import proposed_files, put_in_place
 from skill_assay.workspace.judgements import read_changes
 from skill_assay.workspace.laid_out import write_files
 from skill_assay.workspace.store import Iteration
+from skill_assay.workspace.writing import Writer
 
 BODY = "---\nname: pdf\ndescription: Reads PDFs.\n---\n\nRead it.\n"
 BETTER = BODY.replace("Read it.", "Read it twice, because the first page hides the total.")
@@ -174,6 +175,32 @@ def test_pieces_that_make_no_valid_skill_alone_are_refused(skill: Skill, tmp_pat
             put_in_place(iteration, skill.root, {name})
     assert snapshot(skill.root) == before
     assert put_in_place(iteration, skill.root, {"SKILL.md#0", "SKILL.md#1"}) == ["SKILL.md"]
+
+
+@pytest.mark.parametrize("failing", ["SKILL.md", "scripts/run.sh", "changes.json"])
+def test_where_one_file_can_not_be_written_none_is(
+    skill: Skill, tmp_path: Path, failing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = [
+        Change("SKILL.md", BETTER, "r"),
+        Change("scripts/new.py", "1\n", "r"),
+        Change("scripts/run.sh", "2\n", "r"),
+    ]
+    iteration = proposed(tmp_path, skill, *changes)
+    before = snapshot(skill.root)
+    write = Writer.write_verbatim
+
+    def full(self: Writer, path: Path, data: bytes, **how: bool) -> None:
+        if path.as_posix().endswith(failing):
+            raise IncompleteError("The disk is full")
+        write(self, path, data, **how)
+
+    monkeypatch.setattr(Writer, "write_verbatim", full)
+    with pytest.raises(IncompleteError, match="The disk is full"):
+        put_in_place(iteration, skill.root)
+    assert snapshot(skill.root) == before
+    monkeypatch.undo()
+    assert len(put_in_place(iteration, skill.root)) == 3, "it can be tried again"
 
 
 def test_a_file_behind_a_link_is_not_written(skill: Skill, tmp_path: Path) -> None:

@@ -1,16 +1,18 @@
 """A proposed version of a skill, looked at piece by piece and put in place after a snapshot.
 
 Nothing of the user's skill is lost whatever happens on the way: the whole folder is kept first, files the proposal does
-not name stay byte for byte, each file is replaced at once, SKILL.md last.
+not name stay byte for byte, each file is replaced at once, SKILL.md last; where one can't be written, those before it
+are put back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from skill_assay.errors import InputError, NotFoundError
+from skill_assay.errors import AssayError, InputError, NotFoundError
 from skill_assay.formats.hunks import Hunk, hunks_between, with_hunks
 from skill_assay.formats.skill import read_skill
 from skill_assay.model.skill import Skill
@@ -102,10 +104,14 @@ def put_in_place(iteration: Iteration, root: Path, accepted: Collection[str] | N
     _refuse_links(root, contents)
     _refuse_invalid(root, contents)
     keep_before(iteration, root, _every_file(root))
-    for name in sorted(contents, key=lambda name: name == "SKILL.md"):
-        _put(root / name, contents[name], iteration)
-    _note(iteration, names, chosen)
-    return sorted(contents, key=lambda name: name == "SKILL.md")
+    ordered = sorted(contents, key=lambda name: name == "SKILL.md")
+    with ExitStack() as undo:
+        for name in ordered:
+            undo.callback(_restore, root / name, next(one.old for one in files if one.path == name), iteration)
+            _put(root / name, contents[name], iteration)
+        _note(iteration, names, chosen)
+        undo.pop_all()
+    return ordered
 
 
 def _content(one: ProposedFile, chosen: Collection[str]) -> bytes | None:
@@ -141,6 +147,15 @@ def _every_file(root: Path) -> list[str]:
         for path in sorted(root.rglob("*"))
         if path.is_file() and ".git" not in path.relative_to(root).parts and path.resolve().is_relative_to(held)
     ]
+
+
+def _restore(path: Path, old: bytes | None, iteration: Iteration) -> None:
+    """What can't be restored either stays in `before.tar`: why the writing failed is what is told."""
+    with suppress(AssayError, OSError):
+        if old is None:
+            path.unlink(missing_ok=True)
+        elif path.read_bytes() != old:
+            _put(path, old, iteration)
 
 
 def _put(path: Path, content: bytes, iteration: Iteration) -> None:
