@@ -140,7 +140,7 @@ def test_auto_is_none_for_a_simulated_agent_and_where_nobody_is_signed_in(tmp_pa
 
 @pytest.mark.parametrize(
     ("spec", "word"),
-    [("nobody", "no such judge"), ("simulated", "can't judge"), ("scripted: nowhere.json", "can't be played")],
+    [("nobody", "no such judge"), ("simulated", "can't judge"), ("scripted: nowhere.json", "can't be read")],
 )
 def test_a_judge_that_can_not_be_had_is_said_before_anything_is_launched(spec: str, word: str) -> None:
     with pytest.raises(InputError, match=word):

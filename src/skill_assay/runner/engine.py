@@ -85,6 +85,10 @@ class Engine:
     _began: float = 0.0
     _error: BaseException | None = None
     _held: set[tuple[str, int]] = field(default_factory=set)
+    _first: set[str] = field(default_factory=set)
+    """Arms of which a launch runs before any of theirs had a price."""
+    _tried: set[str] = field(default_factory=set)
+    """Arms of which a launch came to its end."""
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
     async def run(self) -> Stopped:
@@ -126,12 +130,27 @@ class Engine:
                     return
                 await self._something_changes()
                 continue
+            if not await self._price_comes(spec.id.arm):
+                return
             if not self._afford(spec):
                 self._stop(Stopped(Ending.BUDGET, "the budget is reached"))
                 return
             self._running += 1
+            if self._is_first(spec.id.arm):
+                self._first.add(spec.id.arm)
             tasks.start_soon(self._one, spec)
             self._tell()
+
+    async def _price_comes(self, arm: str) -> bool:
+        """Wait while an arm's first launch runs, or it would be dearer than set aside once a worker. False: stopped."""
+        while arm in self._first and self._stopped is None:
+            await self._something_changes()
+        return self._stopped is None
+
+    def _is_first(self, arm: str) -> bool:
+        budget, bounded = self.rig.settings.budget, self.rig.arms[arm].agent.capabilities.cost_cap
+        asked = budget.tokens is not None or (budget.usd is not None and not bounded)
+        return asked and arm not in self._tried and not self.rig.prices.known(arm)
 
     def _afford(self, spec: TrialSpec) -> bool:
         """Set aside a whole repeat of an eval, all arms together, before its first launch."""
@@ -178,6 +197,8 @@ class Engine:
             self._settle(trial)
         finally:
             self._running -= 1
+            self._first.discard(spec.id.arm)
+            self._tried.add(spec.id.arm)
             self._tell()
 
     def _give_up(self, error: Exception) -> None:

@@ -84,6 +84,10 @@ class PriceBook:
         """The same of its tokens."""
         return not self.is_free(purpose) or self.capped.tokens is not None
 
+    def known(self, purpose: str) -> bool:
+        """Whether any attempt was seen."""
+        return purpose in self._known
+
     def measured(self, purpose: str) -> bool:
         """Whether enough attempts were seen to go by them."""
         seen = self._known.get(purpose)
