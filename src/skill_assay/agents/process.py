@@ -165,10 +165,12 @@ class _Session:
         self.link.close()
 
     def exit(self) -> Exit:
+        wall = self.wall if self.wall is not None else time.monotonic() - self.began
         return Exit(
             exit_code=self.status,
-            wall_seconds=self.wall if self.wall is not None else time.monotonic() - self.began,
-            first_line_seconds=self.first_line,
+            wall_seconds=wall,
+            # What a short program printed may be read only after it has ended.
+            first_line_seconds=None if self.first_line is None else min(self.first_line, wall),
             ended_early=self.ended_early,
             timed_out=self.timed_out,
             stderr=self._tail.decode("utf-8", "replace"),
