@@ -211,6 +211,7 @@ def test_the_file_works_from_a_disk_without_a_network(tmp_path: Path, watched: W
     assert "on these 2 evals" in page.locator("h1").inner_text()
     assert page.locator(".plot img").evaluate("one => one.naturalWidth") > 100
     page.keyboard.press("w")
+    page.locator("h1", has_text="e2 trial 1").wait_for()
     page.keyboard.press("e")
     assert "Total: 12" in page.locator(".flash").inner_text()
     page.locator("textarea").first.fill("from the file")
