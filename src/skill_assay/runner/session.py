@@ -56,7 +56,7 @@ class Session:
     """`None` until a new one is made."""
     environment: Mapping[str, str]
     graded_by: Path
-    """A private copy of what in the evals folder decides: checks.py, reference files, schemas, grader programs."""
+    """A private copy of what in the evals folder decides: checks.py, reference files, schemas, programs in it."""
     base_url: str | None = None
     _stack: ExitStack = field(default_factory=ExitStack)
 
@@ -307,7 +307,10 @@ def _graders_digest(inputs: Inputs, settings: RunSettings) -> str:
 
 
 def _keep_graders(inputs: Inputs, into: Path) -> Path:
-    """Copies, so that editing one of them during a run leaves all trials of it decided by the same."""
+    """Copies, so that editing one of them during a run leaves all trials of it decided by the same.
+
+    A grader program that lies outside the evals folder is not among them: what it imports beside it is not known.
+    """
     root = inputs.evals_root
     if inputs.queries:
         return root
